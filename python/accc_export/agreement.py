@@ -2,16 +2,15 @@
 """Whether a program of torch.export computes what its module does: outputs, buffers and gradients, by a run of both in PyTorch."""
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 import torch
 from torch.export.graph_signature import InputKind, OutputKind
 
-from .attributes import Values, attributes_of, changed_attributes, put_back
 from .calls import Call
 from .errors import ExportError
 from .exporters import first_lines
-from .functions import differing, gradients, is_close
+from .functions import TOLERANCE, differing, gradients, is_close
 from .modules import Observation, State, preserved_buffers, preserved_values, without_hooks
 from .noise import move
 from .programs import program_of
@@ -32,50 +31,6 @@ class _Run:
     buffers: Tensors
     gradients: Tensors
     drawn: torch.Tensor
-
-
-def check_attributes(module: torch.nn.Module, call: Call, observation: Observation, before: Values) -> None:
-    """Raises ExportError where a call of the module computes something else behind another one, which left it something in
-    attributes: in a file, every step is a first call. `before` is what these were before the observed call.
-
-    To be called within `preserved`.
-    """
-    changed = changed_attributes(module, before)
-    if not changed:
-        return
-    left = other = attributes_of(module)
-    with preserved_values(module.parameters()):  # a mean of one batch stays what it is where that comes again
-        _unsettle(module.parameters())
-        try:
-            _outputs_from(before, module, call, observation)
-            other = attributes_of(module)
-        except Exception:  # which forward may raise of such parameters
-            pass
-    first, behind, again = (_outputs_from(values, module, call, observation) for values in (before, other, before))
-    put_back(left)
-    if _differing(first, behind) and not _differing(first, again):  # others differ by chance
-        raise ExportError(
-            f"forward reads what its last call left in the attributes {', '.join(changed[:20])}, and exports lose that: make "
-            "each a buffer, and write into it (self.mean.copy_(...)), or, where forward sets it the first time alone, call the "
-            "module once before"
-        )
-
-
-def _unsettle(parameters: Iterable[torch.nn.Parameter]) -> None:
-    """Changes each by a half at most, by another part from element to element."""
-    with torch.no_grad():
-        for x in parameters:
-            if x.is_floating_point() or x.is_complex():
-                x.mul_(1 + 0.5 * torch.arange(x.numel(), device=x.device).cos().reshape(x.shape).to(x.dtype))
-
-
-def _outputs_from(values: Values, module: torch.nn.Module, call: Call, observation: Observation) -> Tensors:
-    """What one call gives behind what left these attributes, always with the same random numbers."""
-    put_back(values)
-    written = [x for name, x in module.named_parameters() if name in observation.written]
-    with preserved_buffers(module), preserved_values(written), torch.enable_grad(), torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return {name: x.detach().clone() for name, x in call.run(module).items()}
 
 
 def check_program(
@@ -215,7 +170,7 @@ def _run_joint(program, call: Call, target: torch.Tensor | None, state: State, o
 def _compare(module: _Module, found: _Run, observation: Observation, what: str, more: str = "") -> None:
     """A module that draws random numbers is compared where its program draws the same ones."""
     expected = module.run()
-    wrong = _differing(expected.outputs, found.outputs)
+    wrong = differing_values(expected.outputs, found.outputs)
     if observation.drawn and (wrong or not torch.equal(expected.drawn, found.drawn)):
         return
     if wrong:
@@ -223,7 +178,7 @@ def _compare(module: _Module, found: _Run, observation: Observation, what: str, 
             f"{what} computes other values than the module, also in PyTorch: {', '.join(wrong[:20])}. "
             "The module may take another branch while it is exported (torch.compiler.is_exporting())"
         )
-    if wrong := _differing(expected.buffers, found.buffers):
+    if wrong := differing_values(expected.buffers, found.buffers):
         raise ExportError(
             f"{what} leaves other values in buffers than the module, also in PyTorch: {', '.join(wrong[:20])}. "
             "It loses a tensor that forward sets for a buffer of a part (self.mean = ...): write into the buffer (self.mean.copy_(...)), "
@@ -243,7 +198,7 @@ def _compare_gradients(module: _Module, found: _Run, observation: Observation, w
     if observation.functions:
         lost = f"an export keeps of a torch.autograd.Function ({', '.join(sorted(observation.functions))}) the forward pass alone"
     elif observation.hooks:
-        lost = "an export keeps no hooks (register_hook)"
+        lost = "an export keeps no hooks of gradients (register_hook, register_full_backward_hook)"
     else:
         lost = "PyTorch loses what forward says of gradients (torch.no_grad() inside torch.autocast() with 2.15)"
     raise ExportError(
@@ -252,11 +207,11 @@ def _compare_gradients(module: _Module, found: _Run, observation: Observation, w
     )
 
 
-def _differing(expected: Tensors, found: Tensors) -> list[str]:
-    return [name for name, x in expected.items() if name in found and not _are_same(x, found[name])]
+def differing_values(expected: Tensors, found: Tensors, tolerance: float = TOLERANCE) -> list[str]:
+    return [name for name, x in expected.items() if name in found and not _are_same(x, found[name], tolerance)]
 
 
-def _are_same(expected: torch.Tensor, found: torch.Tensor) -> bool:
+def _are_same(expected: torch.Tensor, found: torch.Tensor, tolerance: float) -> bool:
     """Of integers nothing is asked but their shape: they may be positions of equal values."""
     if expected.shape != found.shape or expected.dtype != found.dtype:
         return False
@@ -264,5 +219,5 @@ def _are_same(expected: torch.Tensor, found: torch.Tensor) -> bool:
         return True
     finite = expected.isfinite()
     wide = torch.complex128 if expected.is_complex() else torch.float64
-    close = not finite.any() or is_close(expected[finite].to(wide), found[finite].to(wide))
+    close = not finite.any() or is_close(expected[finite].to(wide), found[finite].to(wide), tolerance=tolerance)
     return close and torch.equal(finite, found.isfinite())

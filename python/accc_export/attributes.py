@@ -46,7 +46,7 @@ def changed_attributes(module: torch.nn.Module, before: Values) -> list[str]:
 
 
 class _Held:
-    """The value of an attribute, of a list or dict what is in it, and of tensors their numbers."""
+    """The value of an attribute, of a list or dict what is in it, of tensors their numbers, of generators their states."""
 
     def __init__(self, value: object) -> None:
         self.value = value
@@ -54,6 +54,7 @@ class _Held:
         tensors = {key: x for key, x in self.elements().items() if type(x) is torch.Tensor and not x.is_inference()}
         self.versions = {key: x._version for key, x in tensors.items()}
         self.numbers = {key: x.detach().clone() for key, x in tensors.items()}
+        self.states = {key: x.get_state() for key, x in self.elements().items() if isinstance(x, torch.Generator)}
 
     def restored(self) -> object:
         for key, numbers in self.numbers.items():
@@ -61,6 +62,8 @@ class _Held:
             if x._version != self.versions[key]:
                 with torch.no_grad():
                     x.copy_(numbers)
+        for key, state in self.states.items():
+            self.elements()[key].set_state(state)
         if self.content is not None:
             self.value.clear()
             (self.value.extend if isinstance(self.value, list) else self.value.update)(self.content)

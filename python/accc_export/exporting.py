@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 import onnx
 import torch
 
-from .agreement import check_attributes, check_gradients, check_joint, check_program
+from .agreement import check_gradients, check_joint, check_program
 from .attributes import attributes_of
 from .calls import Call, Inputs, make_call
 from .chance import warn_of_chance
@@ -22,6 +22,7 @@ from .modules import Observation, metadata, observe, preserved, state_of
 from .programs import (
     JOINT, PROGRAM, check_drawn, joint_of_autograd, joint_of_program, parameters_of, program_of, verify_program, write_program,
 )
+from .repeats import check_repeats
 from .stops import check_stops
 from .training import Loss, make_loss, takes_target
 from .verify import verify
@@ -104,11 +105,12 @@ def export(
     with preserved(module):
         before = attributes_of(module)
         observation = observe(module, call, state)
-        check_attributes(module, call, observation, before)
+        check_repeats(module, call, observation, before)
         outputs = _output_names(call, list(observation.outputs), output_names)
         check_gradients(module, call, state, observation, outputs)
         check_stops(module, call, state, observation)
         warn_of_chance(module, call, state, observation)
+        _warn_of_strangers(observation)
         state = state.snapshot()  # tracing a batch norm in training mode moves its statistics
         failures = []
         for candidate in exporters:
@@ -175,9 +177,10 @@ def _export_program(module, example_inputs, path, dynamic, input_names, output_n
     with preserved(module):
         before = attributes_of(module)
         observation = observe(module, call, state, only_norms=False)
-        check_attributes(module, call, observation, before)
+        check_repeats(module, call, observation, before)
         outputs = _output_names(call, list(observation.outputs), output_names)
         warn_of_chance(module, call, state, observation)
+        _warn_of_strangers(observation)
         try:
             if loss is None:
                 program = program_of(module, call, observation, inputs, outputs, axes)
@@ -257,6 +260,15 @@ def _result(path, exporter, model, call, outputs, state, observation, axes) -> E
         dims={dim: call.inputs[name].shape[a] for name, held in axes.items() for a, dim in held.items()},
         random=observation.drawn > 0,
     )
+
+
+def _warn_of_strangers(observation: Observation) -> None:
+    if observation.strangers:
+        text = (
+            f"the outputs depend on {', '.join(observation.strangers)}, which require gradients and are no parameters of the module: they "
+            "are constants in the file; make them parameters (torch.nn.Parameter, torch.nn.ModuleList) if they are to be trained"
+        )
+        warnings.warn(text, ExportWarning, stacklevel=4)
 
 
 def _exporters(exporter: str) -> tuple[str, ...]:

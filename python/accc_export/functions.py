@@ -12,20 +12,24 @@ FACTOR = 4
 """Of what moving the weights by a float does to a gradient."""
 
 
-def functions_of(outputs: Iterable[torch.Tensor]) -> set[str]:
-    """The names of those that a gradient of the outputs goes through."""
-    names, seen = set(), set()
+def backward_nodes(outputs: Iterable[torch.Tensor]) -> set[torch.autograd.graph.Node]:
+    """What a gradient of the outputs goes through."""
+    seen = set()
     left = [x.grad_fn for x in outputs]
     while left:
         node = left.pop()
         if node is None or node in seen:
             continue
         seen.add(node)
-        # One with a symbolic() chooses operators of its own for ONNX.
-        if isinstance(node, torch.autograd.function.BackwardCFunction) and not hasattr(node, "symbolic"):
-            names.add(type(node).__name__.removesuffix("Backward"))
         left.extend(following for following, _ in node.next_functions)
-    return names
+    return seen
+
+
+def functions_of(nodes: Iterable[torch.autograd.graph.Node]) -> set[str]:
+    """The names of those among the nodes."""
+    # One with a symbolic() chooses operators of its own for ONNX.
+    found = (x for x in nodes if isinstance(x, torch.autograd.function.BackwardCFunction) and not hasattr(x, "symbolic"))
+    return {type(x).__name__.removesuffix("Backward") for x in found}
 
 
 def differing(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor], moved: Sequence[dict[str, torch.Tensor]] = ()) -> str:
@@ -50,9 +54,9 @@ def gradients(outputs: Iterable[torch.Tensor], parameters: dict[str, torch.Tenso
     return {name: x.detach() for name, x in zip(parameters, found) if x is not None}
 
 
-def is_close(a: torch.Tensor, b: torch.Tensor, allowed: float = 0.0) -> bool:
+def is_close(a: torch.Tensor, b: torch.Tensor, allowed: float = 0.0, tolerance: float = TOLERANCE) -> bool:
     """Whether b is what rounding makes of a, with the same infinities and NaN; also where it is as near as `allowed`."""
-    return _distance(a, b) <= TOLERANCE * _finite(a).norm().item() + 1e-9 * a.numel() ** 0.5 + allowed
+    return _distance(a, b) <= tolerance * _finite(a).norm().item() + 1e-9 * a.numel() ** 0.5 + allowed
 
 
 def _distance(a: torch.Tensor, b: torch.Tensor) -> float:

@@ -17,7 +17,7 @@ from torch.utils._pytree import tree_leaves
 from .attributes import preserved_attributes
 from .calls import Call
 from .errors import ExportError
-from .functions import functions_of
+from .functions import backward_nodes, functions_of
 
 METADATA_KEY = "accc.export"
 """Where a file says what its initialisers are (model metadata_props)."""
@@ -172,11 +172,13 @@ class Observation:
     masks: set[str]
     """Dropouts that are random masks in files that take them apart."""
     hooks: bool
-    """Whether a tensor or a parameter has hooks, which may change its gradient."""
+    """Whether a tensor, a parameter or a part has hooks, which may change gradients."""
     derives: bool
     """Whether forward takes derivatives itself, by torch.autograd.grad or what calls it."""
     fixed: list[torch.Tensor]
     """Numbers and flags that the module holds, and that the pass neither wrote nor replaced."""
+    strangers: list[str]
+    """Attributes that hold what the outputs have a gradient of, and that is no parameter."""
 
 
 def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bool = True) -> Observation:
@@ -185,15 +187,22 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
     Raises ExportError where a forward pass changes what a file cannot say that it changes: with `only_norms`, all but
     the statistics of batch norms.
     """
+    for name, x in state.parameters.items():
+        if x._post_accumulate_grad_hooks:
+            raise ExportError(
+                f"the parameter {name} has a hook that runs when its gradient is there (register_post_accumulate_grad_hook), and a file has "
+                "no such thing: remove it, and do what it does between grad_step and apply_step"
+            )
     before = state.snapshot().buffers
     watch, calls = _Watch(state.parameters), _Calls()
     versions = {x: x._version for x in _integers(module)}
+    unnamed = _unnamed(module, state)
     with preserved_buffers(module):
         try:
             with _all_trainable(state), torch.enable_grad():
                 with watch, calls:
                     outputs = call.run(module)
-                functions = functions_of(outputs.values())
+                nodes = backward_nodes(outputs.values())
                 reached = _reached(outputs, state)
         finally:
             _put_back({state.parameters[n]: value for n, value in watch.written.items()})
@@ -219,13 +228,35 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
         stops=watch.stops,
         drawn=watch.drawn,
         outputs={name: x.shape for name, x in outputs.items()},
-        functions=functions,
+        functions=functions_of(nodes) - {_HOOKED},
         mistaken=watch.mistaken,
         masks=calls.masks,
-        hooks=calls.hooks or any(x._backward_hooks for x in state.parameters.values()),
+        hooks=calls.hooks or any(x._backward_hooks for x in state.parameters.values()) or _has_backward_hooks(module),
         derives=calls.derives,
         fixed=fixed,
+        strangers=sorted({unnamed[x.variable] for x in nodes if getattr(x, "variable", None) in unnamed}),
     )
+
+
+def _unnamed(module: torch.nn.Module, state: State) -> dict[torch.Tensor, str]:
+    """What requires a gradient in attributes, and in modules there, beside parameters and buffers -> the attribute."""
+    known = {*state.parameters.values(), *state.buffers.values()}
+    found = {}
+    for path, part in module.named_modules():
+        for name, held in vars(part).items():
+            for x in tree_leaves(held):
+                tensors = x.parameters() if isinstance(x, torch.nn.Module) else [x] if isinstance(x, torch.Tensor) else []
+                found |= {x: f"{path}.{name}" if path else name for x in tensors if x.requires_grad and x.is_leaf and x not in known}
+    return found
+
+
+_HOOKED = "BackwardHookFunction"
+"""What a part that has hooks goes through."""
+
+
+def _has_backward_hooks(module: torch.nn.Module) -> bool:
+    of_all = torch.nn.modules.module._global_backward_hooks or torch.nn.modules.module._global_backward_pre_hooks
+    return bool(of_all) or any(part._backward_hooks or part._backward_pre_hooks for part in module.modules())
 
 
 def _integers(module: torch.nn.Module) -> list[torch.Tensor]:

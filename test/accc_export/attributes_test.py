@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """accc_export and attributes that forward sets, which are neither parameters nor buffers."""
 
+import functools
 import json
 import pathlib
 import sys
 import tempfile
 import unittest
+import warnings
 
 import torch
 from torch import nn
@@ -97,6 +99,19 @@ class Noted(nn.Linear):
         return {"loss": super().forward(x).square().mean()}
 
 
+class Listed(nn.Linear):
+    """Layers in a list, a factor and a table, of which PyTorch knows nothing."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.layers = [nn.Linear(sizes[1], 2)]
+        self.factor, self.unused = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+        self.table = torch.arange(2.0)
+
+    def forward(self, x):
+        return {"loss": (self.layers[0](super().forward(x)) * self.factor * self.table).square().mean()}
+
+
 class AttributesTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -128,6 +143,17 @@ class AttributesTest(unittest.TestCase):
         for path in "m.pt2", "m.onnx":
             accc_export.export(module, self.x, self.folder / path)
             self.assertFalse(module.latest.any() or hasattr(module, "seen"))
+
+    def test_what_requires_a_gradient_and_is_no_parameter(self):
+        module = nn.Sequential(nn.Linear(4, 4), Listed(4, 3))
+        for export in (accc_export.export, functools.partial(accc_export.export_joint, loss="output:loss")):
+            with self.assertWarnsRegex(accc_export.ExportWarning, "the outputs depend on 1.factor, 1.layers, which require gradients"):
+                export(module, self.x, self.folder / "m.pt2")
+        module[1].factor.requires_grad_(False)
+        module[1].layers = nn.ModuleList(module[1].layers)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", accc_export.ExportWarning)
+            accc_export.export(module, self.x, self.folder / "m.pt2")
 
     def test_what_each_call_sets_anew(self):
         module = Spiking(4, 2)

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""accc_export and modules of which two calls compute something else: exports record one call."""
+
+import functools
+import pathlib
+import random
+import sys
+import tempfile
+import types
+import unittest
+
+import numpy
+import torch
+from torch import nn
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+import accc_export
+
+CALLS = [0]
+
+
+class Steps(nn.Linear):
+    """A factor that falls with the number of calls, which `count` gives."""
+
+    def __init__(self, count):
+        super().__init__(4, 2)
+        self.count = count
+
+    def forward(self, x):
+        return {"loss": super().forward(x).square().mean() / self.count()}
+
+
+def of_global():
+    CALLS[0] += 1
+    return CALLS[0]
+
+
+def of_object():
+    held = types.SimpleNamespace(calls=0)
+
+    def count():
+        held.calls += 1
+        return held.calls
+
+    return count
+
+
+def of_class():
+    Steps.calls = getattr(Steps, "calls", 0) + 1
+    return Steps.calls
+
+
+def of_default(held=[]):  # noqa: B006
+    held.append(None)
+    return len(held)
+
+
+class Mean(nn.Linear):
+    """A mean of all batches in a list of lists, of little weight."""
+
+    def __init__(self):
+        super().__init__(4, 2)
+        self.held = [[torch.zeros(2)]]
+
+    def forward(self, x):
+        y = super().forward(x)
+        self.held[0][0] = 0.9999 * self.held[0][0] + 0.0001 * y.detach().mean(0)
+        return {"loss": (y - self.held[0][0]).square().mean()}
+
+
+class Chosen(nn.Linear):
+    """A layer that is left out by what a generator gives, in training alone and with little probability."""
+
+    def __init__(self, generator):
+        super().__init__(4, 4)
+        self.generator = generator
+
+    def forward(self, x):
+        left_out = self.training and self.generator.random() < 1e-3
+        return {"loss": (x if left_out else super().forward(x)).square().mean() + self.weight.sum()}
+
+
+class Scaled(nn.Linear):
+    """Noise of a generator that nobody sees."""
+
+    def __init__(self):
+        super().__init__(4, 2)
+        generator = numpy.random.default_rng(0)
+        self.draw = lambda: generator.random()
+
+    def forward(self, x):
+        return {"loss": super().forward(x).square().mean() * self.draw()}
+
+
+class Seeded(nn.Linear):
+    """Noise from a generator of its own."""
+
+    def __init__(self):
+        super().__init__(4, 2)
+        self.generator = torch.Generator().manual_seed(0)
+
+    def forward(self, x):
+        noise = torch.randn(x.shape, generator=self.generator)
+        return {"loss": super().forward(x + noise).square().mean()}
+
+
+@functools.lru_cache
+def table(count):
+    return torch.arange(count).cos()
+
+
+class Cached(nn.Linear):
+    """A table that the first call makes for all modules."""
+
+    def forward(self, x):
+        return {"loss": (super().forward(x) * table(len(x))[:, None]).square().mean()}
+
+
+class RepeatsTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        torch.manual_seed(0)
+        self.x = torch.randn(5, 4)
+
+    def refused(self, module, message):
+        for path in "m.pt2", "m.onnx":
+            with self.assertRaisesRegex(accc_export.ExportError, message):
+                accc_export.export(module, self.x, self.folder / path)
+        with self.assertRaisesRegex(accc_export.ExportError, message):
+            accc_export.export_joint(module, self.x, self.folder / "m.pt2", loss="output:loss")
+        with self.assertRaisesRegex(accc_export.ExportError, message):
+            accc_export.golden(module, self.x, self.folder / "golden", loss="output:loss")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_what_is_kept_elsewhere(self):
+        for module in (*map(Steps, (of_global, of_object(), of_class, of_default)), Mean()):
+            self.refused(module, "forward computes something else when it is called again with the same inputs")
+
+    def test_draws_of_others(self):
+        for generator, name in (
+            (random, "Python's random"),
+            (numpy.random, "NumPy's random"),
+            (random.Random(0), "the generator 1.generator"),
+            (numpy.random.default_rng(0), "the generator 1.generator"),
+        ):
+            module = nn.Sequential(nn.Identity(), Chosen(generator))
+            self.refused(module, f"forward draws from {name}, and exports record one outcome")
+        self.refused(Scaled(), "or draws from another generator than PyTorch's")
+
+    def test_what_does_no_harm(self):
+        seeded = Seeded()
+        before = seeded.generator.get_state()
+        accc_export.export(seeded, self.x, self.folder / "m.pt2")
+        self.assertTrue(torch.equal(seeded.generator.get_state(), before))
+        for path in "m.pt2", "m.onnx":
+            accc_export.export(Cached(4, 2), self.x, self.folder / path)
+            accc_export.export(nn.Sequential(nn.Linear(4, 2), nn.Dropout(0.5)), self.x, self.folder / path)
+
+
+if __name__ == "__main__":
+    unittest.main()

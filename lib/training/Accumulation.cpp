@@ -13,16 +13,6 @@ static std::string sumName(StringRef step, StringRef parameter) {
 
 static std::string countName(StringRef step) { return stateName(step, "accumulated_batches"); }
 
-static RankedTensorType sumType(const TrainedParameter &parameter) {
-  auto type = cast<RankedTensorType>(parameter.value.getType());
-  return prim::isHalf(type.getElementType()) ? type.clone(Float32Type::get(type.getContext()))
-                                             : type;
-}
-
-static RankedTensorType countType(MLIRContext *context) {
-  return RankedTensorType::get({}, IntegerType::get(context, 64));
-}
-
 void accc::addToSums(StepFunction step, ArrayRef<TrainedParameter> trained, StringRef name) {
   OpBuilder builder = step.builder();
   StepAdditions additions(step);
@@ -31,7 +21,7 @@ void accc::addToSums(StepFunction step, ArrayRef<TrainedParameter> trained, Stri
     additions.addResult(behindBarrier(builder, before) + more, variable, Role::Update, variable);
   };
   for (const TrainedParameter &each : trained)
-    add(sumName(name, each.name), sumType(each), widen(inOptimizer(builder, each.gradient)));
+    add(sumName(name, each.name), wideType(each.value), widen(inOptimizer(builder, each.gradient)));
   add(countName(name), countType(builder.getContext()), 1.0);
 }
 
@@ -43,7 +33,7 @@ void accc::takeMeans(StepFunction step, MutableArrayRef<TrainedParameter> traine
   };
   Tensor count = max(read(countName(name), countType(builder.getContext())), 1.0);
   for (TrainedParameter &each : trained) {
-    Tensor sum = read(sumName(name, each.name), sumType(each));
+    Tensor sum = read(sumName(name, each.name), wideType(each.value));
     each.gradient = sum / count.convert(sum.elementType());
   }
 }
@@ -56,6 +46,6 @@ void accc::clearSums(StepFunction step, ArrayRef<TrainedParameter> trained, Stri
     additions.addResult(inOptimizer(builder, zeros), variable, Role::Update, variable);
   };
   for (const TrainedParameter &each : trained)
-    clear(sumName(name, each.name), sumType(each));
+    clear(sumName(name, each.name), wideType(each.value));
   clear(countName(name), countType(builder.getContext()));
 }

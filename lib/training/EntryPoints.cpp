@@ -254,9 +254,7 @@ static void buildApplyStep(StepFunction gradStep, const TrainingPlan &plan) {
   OpBuilder builder = step.builder();
   StepAdditions additions(step);
   for (TrainedParameter &each : trained) {
-    auto type = cast<RankedTensorType>(each.value.getType());
-    if (plan.lossScale && prim::isHalf(type.getElementType()))
-      type = type.clone(builder.getF32Type()); // LossScaler::unscale
+    Type type = plan.lossScale ? wideType(each.value) : each.value.getType(); // LossScaler::unscale
     Value gradient = additions.addArgument("grad." + each.name, Role::Gradient, type);
     each.gradient = behindBarrier(builder, gradient);
   }

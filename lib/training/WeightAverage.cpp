@@ -35,16 +35,6 @@ static std::string averageName(StringRef step, StringRef parameter) {
 
 static std::string countName(StringRef step) { return stateName(step, "n_averaged"); }
 
-static RankedTensorType averageType(Value parameter) {
-  auto type = cast<RankedTensorType>(parameter.getType());
-  return prim::isHalf(type.getElementType()) ? type.clone(Float32Type::get(type.getContext()))
-                                             : type;
-}
-
-static RankedTensorType countType(MLIRContext *context) {
-  return RankedTensorType::get({}, IntegerType::get(context, 64));
-}
-
 /// What a new value counts for behind `count` others.
 static Tensor weightOf(Tensor count, const WeightAverage &average) {
   Tensor weight = count.full(1.0 - average.decay);
@@ -71,7 +61,7 @@ void accc::averageWeights(StepFunction step, const WeightAverage &average,
   Tensor count = read(countName(name), countType(builder.getContext()));
   for (const TrainedParameter &each : trained) {
     Tensor parameter = widen(inOptimizer(builder, updated.at(each.name)));
-    Tensor before = read(averageName(name, each.name), averageType(each.value));
+    Tensor before = read(averageName(name, each.name), wideType(each.value));
     Tensor weight = weightOf(count.convert(parameter.elementType()), average);
     update(before + weight * (parameter - before), averageName(name, each.name));
   }
@@ -92,7 +82,7 @@ void accc::buildAverageEvalStep(StepFunction evalStep, StringRef name) {
     Value parameter = step.get().getArgument(i);
     if (step.isFrozen(i) || parameter.use_empty())
       continue;
-    Tensor average = read(averageName(name, step.argumentName(i)), averageType(parameter));
+    Tensor average = read(averageName(name, step.argumentName(i)), wideType(parameter));
     Tensor own = average.wrap(parameter);
     Tensor used = select(isFirst, own, average.convert(own.elementType()));
     parameter.replaceAllUsesExcept(used, used.get().getDefiningOp());

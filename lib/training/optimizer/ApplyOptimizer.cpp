@@ -19,8 +19,7 @@ public:
   /// The number of updates with this one, in f32.
   void countStep() {
     const std::string slot = stateName(name, "step");
-    auto i64 = RankedTensorType::get({}, builder.getI64Type());
-    Tensor next = read(slot, Role::OptimizerState, i64) + 1.0;
+    Tensor next = read(slot, Role::OptimizerState, countType(builder.getContext())) + 1.0;
     update(next, slot);
     count = next.convert(builder.getF32Type());
   }

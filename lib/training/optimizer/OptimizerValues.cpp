@@ -10,6 +10,16 @@ std::string accc::stateName(StringRef step, StringRef state) {
   return ("optimizer." + (step.empty() ? "" : step + ".") + state).str();
 }
 
+RankedTensorType accc::wideType(Value parameter) {
+  auto type = cast<RankedTensorType>(parameter.getType());
+  return prim::isHalf(type.getElementType()) ? type.clone(Float32Type::get(type.getContext()))
+                                             : type;
+}
+
+RankedTensorType accc::countType(MLIRContext *context) {
+  return RankedTensorType::get({}, IntegerType::get(context, 64));
+}
+
 prim::Tensor accc::inOptimizer(OpBuilder &builder, Value value) {
   return {builder, withModule(NameLoc::get(builder.getStringAttr("optimizer")), "optimizer"),
           value};

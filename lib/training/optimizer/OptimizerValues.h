@@ -10,6 +10,13 @@ namespace accc {
 /// `optimizer.<state>`, or `optimizer.<step>.<state>` of a training step with a name: its own.
 std::string stateName(llvm::StringRef step, llvm::StringRef state);
 
+/// The type of what the optimizer keeps of a parameter in full: f32 for 16-bit floats, which would
+/// lose small steps, else the parameter's own.
+mlir::RankedTensorType wideType(mlir::Value parameter);
+
+/// Of what counts updates, i64 of rank 0.
+mlir::RankedTensorType countType(mlir::MLIRContext *context);
+
 /// The value as the optimizer computes with it: what is made of it is said to be the optimizer's.
 prim::Tensor inOptimizer(mlir::OpBuilder &builder, mlir::Value value);
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import torch
 from torch.export.graph_signature import InputKind, OutputKind
 
-from .calls import Call
+from .calls import Call, copies
 from .errors import ExportError
 from .exporters import first_lines
 from .functions import TOLERANCE, differing, gradients, is_close
@@ -132,7 +132,7 @@ def _run_program(program, call: Call, state: State, observation: Observation, ou
     exported = program.module()
 
     def called():
-        return dict(zip(outputs, exported(*call.inputs.values()).values()))
+        return dict(zip(outputs, exported(*copies(call.inputs.values())).values()))
 
     def differentiate(found, parameters):
         return gradients(found.values(), parameters)
@@ -146,7 +146,7 @@ def _run_program(program, call: Call, state: State, observation: Observation, ou
 
 def _run_joint(program, call: Call, target: torch.Tensor | None, state: State, outputs: list[str]) -> _Run:
     held = {**program.state_dict, **program.constants}
-    given = iter(call.inputs.values() if target is None else (*call.inputs.values(), target))
+    given = iter(copies(call.inputs.values() if target is None else (*call.inputs.values(), target)))
     specs = program.graph_signature
     args = [next(given) if spec.kind is InputKind.USER_INPUT else held[spec.target] for spec in specs.input_specs]
     with torch.no_grad(), torch.random.fork_rng(devices=[]):
@@ -200,7 +200,7 @@ def _compare_gradients(module: _Module, found: _Run, observation: Observation, w
     elif observation.hooks:
         lost = "an export keeps no hooks of gradients (register_hook, register_full_backward_hook)"
     else:
-        lost = "PyTorch loses what forward says of gradients (torch.no_grad() inside torch.autocast() with 2.15)"
+        lost = "PyTorch loses what forward says of gradients (torch.inference_mode(), torch.no_grad() inside torch.autocast(): with 2.15)"
     raise ExportError(
         f"{what} has other gradients than the module, also in PyTorch ({listed}): {lost}. Write what it does to gradients "
         f"with detach() and differentiable operators, as in y = g + (y - g).detach(), where g has the gradient wanted{more}"

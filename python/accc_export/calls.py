@@ -5,7 +5,7 @@ import contextlib
 import dataclasses
 import inspect
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -27,13 +27,18 @@ class Call:
     inputs: dict[str, torch.Tensor]
 
     def run(self, module: torch.nn.Module, tensors: Sequence[torch.Tensor] | None = None) -> dict[str, torch.Tensor]:
-        """Calls the module with these tensors in place of the inputs; its outputs by name."""
-        args, kwargs = self.arguments(self.inputs.values() if tensors is None else tensors)
+        """Calls the module with copies of these tensors in place of the inputs; its outputs by name."""
+        args, kwargs = self.arguments(copies(self.inputs.values() if tensors is None else tensors))
         return name_outputs(module(*args, **kwargs))
 
     def arguments(self, tensors) -> tuple[tuple, dict[str, Any]]:
         rest = iter(tensors)
         return tuple(_rebuild(x, rest) for x in self.args), {k: _rebuild(x, rest) for k, x in self.kwargs.items()}
+
+
+def copies(tensors: Iterable[torch.Tensor]) -> list[torch.Tensor]:
+    """Tensors that a module may write into."""
+    return [x.detach().clone().requires_grad_(x.requires_grad) for x in tensors]
 
 
 def make_call(module: torch.nn.Module, inputs: Inputs, names: Sequence[str] | None = None) -> Call:

@@ -18,7 +18,7 @@ from .errors import ExportError, ExportWarning
 from .exporters import EXPORTERS, FOLDED, Axes, run_exporter
 from .files import scratch, write_model
 from .graphs import describe, nodes_of, opset_of, repair
-from .modules import Observation, metadata, observe, preserved, state_of
+from .modules import Observation, metadata, observe, preserved, preserved_values, state_of
 from .programs import (
     JOINT, PROGRAM, check_drawn, joint_of_autograd, joint_of_program, parameters_of, program_of, verify_program, write_program,
 )
@@ -102,7 +102,7 @@ def export(
     call = make_call(module, example_inputs, input_names)
     state = state_of(module)
     axes = _axes(dynamic or {}, call.inputs)
-    with preserved(module):
+    with preserved(module), preserved_values(call.inputs.values()):
         before = attributes_of(module)
         observation = observe(module, call, state)
         check_repeats(module, call, observation, before)
@@ -174,7 +174,7 @@ def _export_program(module, example_inputs, path, dynamic, input_names, output_n
     inputs = dict(call.inputs) if target is None else {**call.inputs, "target": target}
     state = state_of(module)
     axes = _axes(dynamic or {}, inputs)
-    with preserved(module):
+    with preserved(module), preserved_values(inputs.values()):
         before = attributes_of(module)
         observation = observe(module, call, state, only_norms=False)
         check_repeats(module, call, observation, before)

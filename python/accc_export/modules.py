@@ -202,6 +202,7 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
             with _all_trainable(state), torch.enable_grad():
                 with watch, calls:
                     outputs = call.run(module)
+                frozen = [name for name, x in state.parameters.items() if x.is_floating_point() and not x.requires_grad]
                 nodes = backward_nodes(outputs.values())
                 reached = _reached(outputs, state)
         finally:
@@ -209,6 +210,10 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
         after = dict(module.named_buffers(remove_duplicate=False))
         changed = [n for n, x in before.items() if after.get(n) is None or not _same(x, after[n])]
         fixed = [x for x in _integers(module) if versions.get(x) == x._version]
+    if frozen:
+        raise ExportError(
+            f"forward sets requires_grad=False for the parameter {frozen[0]}, which a file cannot say: set it before the export"
+        )
     if only_norms and watch.written:
         raise ExportError(
             f"the forward pass writes into the parameter {sorted(watch.written)[0]} (max_norm of an embedding does), and "

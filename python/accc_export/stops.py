@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Where gradients stop in a module: detach() and torch.no_grad(), of which ONNX has nothing."""
+"""Where gradients stop in a module: detach(), torch.no_grad() and the like, of which ONNX has nothing."""
 
 import contextlib
+from collections.abc import Iterator
+from unittest import mock
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -30,7 +32,8 @@ def check_stops(module: torch.nn.Module, call: Call, state: State, observation: 
 
     stopped = run(contextlib.nullcontext())
     try:
-        wrong = differing(stopped, run(_Through()))
+        with _without_inference_mode():
+            wrong = differing(stopped, run(_Through()))
         which = f"{wrong} would be trained by another gradient" if wrong else ""
     except RuntimeError as error:
         which = f"what it would give cannot be told ({error})"
@@ -39,6 +42,16 @@ def check_stops(module: torch.nn.Module, call: Call, state: State, observation: 
             f"the gradient stops in the module (detach(), torch.no_grad()), and ONNX has no way to say so: {which}. "
             "Give the file a name that ends in .pt2"
         )
+
+
+@contextlib.contextmanager
+def _without_inference_mode() -> Iterator[None]:
+    """Lets gradients go through torch.inference_mode(), of which no function mode sees anything."""
+    with (
+        mock.patch.object(torch.inference_mode, "__enter__", lambda self: None),
+        mock.patch.object(torch.inference_mode, "__exit__", lambda self, *error: None),
+    ):
+        yield
 
 
 class _Through(TorchFunctionMode):

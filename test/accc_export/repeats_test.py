@@ -12,6 +12,7 @@ import unittest
 
 import numpy
 import torch
+from safetensors.torch import load_file
 from torch import nn
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -119,6 +120,32 @@ class Cached(nn.Linear):
         return {"loss": (super().forward(x) * table(len(x))[:, None]).square().mean()}
 
 
+class Doubled(nn.Linear):
+    """Writes into its input."""
+
+    def forward(self, x):
+        x.mul_(2)
+        return {"loss": super().forward(x).square().mean()}
+
+
+class Freezing(nn.Linear):
+    """Sets which parameters are trained in forward."""
+
+    def forward(self, x):
+        self.bias.requires_grad_(False)
+        return {"loss": super().forward(x).square().mean()}
+
+
+class Inferring(nn.Linear):
+    """A factor that has no gradient."""
+
+    def forward(self, x):
+        y = super().forward(x)
+        with torch.inference_mode():
+            scale = y.std()
+        return {"loss": (y / (scale.clone() + 1)).square().sum()}
+
+
 class RepeatsTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -151,6 +178,25 @@ class RepeatsTest(unittest.TestCase):
             module = nn.Sequential(nn.Identity(), Chosen(generator))
             self.refused(module, f"forward draws from {name}, and exports record one outcome")
         self.refused(Scaled(), "or draws from another generator than PyTorch's")
+
+    def test_what_is_written_into_inputs(self):
+        x = self.x.clone()
+        for exporter in "torch.export", "dynamo", "torchscript", "joint":
+            accc_export.golden(Doubled(4, 2), x, self.folder / "golden", loss="output:loss", exporter=exporter, steps=2, noise=False)
+            self.assertTrue(torch.equal(load_file(self.folder / "golden" / "inputs.safetensors")["x"], self.x))
+            self.assertTrue(torch.equal(x, self.x))
+
+    def test_what_is_frozen_in_forward(self):
+        module = Freezing(4, 2)
+        self.refused(module, "forward sets requires_grad=False for the parameter bias")
+        self.assertTrue(module.bias.requires_grad)
+
+    def test_inference_mode(self):
+        with self.assertRaisesRegex(accc_export.ExportError, "the gradient stops in the module"):
+            accc_export.export(Inferring(4, 2), self.x, self.folder / "m.onnx")
+        with self.assertRaisesRegex(accc_export.ExportError, "other gradients than the module.*inference_mode"):
+            accc_export.export(Inferring(4, 2), self.x, self.folder / "m.pt2")
+        accc_export.export_joint(Inferring(4, 2), self.x, self.folder / "m.pt2", loss="output:loss")
 
     def test_what_does_no_harm(self):
         seeded = Seeded()

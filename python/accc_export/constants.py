@@ -8,8 +8,27 @@ from unittest import mock
 import torch
 from torch._subclasses import fake_tensor
 from torch.fx.experimental import proxy_tensor
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import _disable_current_modes
 
 _ELEMENTS = 4096
+_GRIDS = (torch.linspace, torch.logspace, torch.arange)
+_PLAIN = (int, float, bool, type(None), torch.dtype, torch.device, torch.layout)
+"""The types of arguments that no trace makes anything of."""
+
+
+class _Grids(TorchFunctionMode):
+    """Makes grids of floats, such as a solver's times, of a list of their numbers, which tracers know. Integers may be places, which
+    compilers know as such."""
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if function in _GRIDS and all(type(x) in _PLAIN for x in (*args, *kwargs.values())):
+            with _disable_current_modes():
+                grid = function(*args, **kwargs)
+            if grid.is_floating_point() and grid.numel() <= _ELEMENTS and not grid.requires_grad:
+                return torch.tensor(grid.tolist(), dtype=grid.dtype, device=grid.device)
+        return function(*args, **kwargs)
 
 
 @contextlib.contextmanager
@@ -35,4 +54,5 @@ def known_constants(fixed: Iterable[torch.Tensor] = ()) -> Iterator[None]:
             if hasattr(module, "CONSTANT_NUMEL_LIMIT"):
                 stack.enter_context(mock.patch.object(module, "CONSTANT_NUMEL_LIMIT", _ELEMENTS))
         stack.enter_context(mock.patch.object(fake_tensor.FakeTensorConverter, "from_real_tensor", converted))
+        stack.enter_context(_Grids())
         yield

@@ -29,6 +29,7 @@ from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicO
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from .calls import Call, flat_forward
+from .constants import known_constants
 from .dropouts import plain_drop_paths, plain_dropouts
 from .errors import ExportError, ExportWarning
 
@@ -64,9 +65,9 @@ TRANSLATIONS = {torch.ops.aten._native_batch_norm_legit_functional.default: _bat
 
 
 def run_exporter(
-    module: torch.nn.Module, call: Call, outputs: list[str], axes: Axes, exporter: str, folder: pathlib.Path
+    module: torch.nn.Module, call: Call, fixed: list[torch.Tensor], outputs: list[str], axes: Axes, exporter: str, folder: pathlib.Path
 ) -> onnx.ModelProto:
-    """The module as this exporter writes it. `folder` is for files in between."""
+    """The module as this exporter writes it. `fixed`: as for known_constants. `folder` is for files in between."""
     path = folder / "exported.onnx"
     names = {"input_names": list(call.inputs), "output_names": outputs}
     try:
@@ -77,7 +78,8 @@ def run_exporter(
                 built_in = _torchscript(module, call.inputs, axes, names, path)
                 doubt = _doubt_sizes(module, call, axes, names, path, built_in) if axes else None
             else:
-                doubt = _dynamo(module, call, axes, names, exporter, path)
+                with known_constants(fixed):
+                    doubt = _dynamo(module, call, axes, names, exporter, path)
     except ExportError:
         raise
     except Exception as error:  # whatever the tracers and the module's own code raise

@@ -118,7 +118,7 @@ def export(
                 if candidate == "torchscript" and observation.mistaken:
                     raise ExportError(f"this exporter gets wrong: {', '.join(sorted(observation.mistaken))}")
                 with scratch(path) as folder:
-                    model = run_exporter(module, call, outputs, axes, candidate, folder)
+                    model = run_exporter(module, call, observation.fixed, outputs, axes, candidate, folder)
                 repair(model, state, axes, fold=candidate in FOLDED)
                 verify(model, state, observation, axes)
                 break

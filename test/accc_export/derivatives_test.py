@@ -70,7 +70,20 @@ class DerivativesTest(unittest.TestCase):
         self.assertTrue(any(name.startswith("aten._assert_async") for name in called), called)
 
     def test_numbers_that_forward_compares_are_known(self):
-        accc_export.export(Timed(4, 4), torch.randn(3, 4), self.path)
+        x = torch.randn(3, 4)
+        for times in (
+            lambda: torch.tensor([0.0, 0.5, 1.0]),
+            lambda: torch.linspace(0, 1, 3),
+            lambda: torch.arange(0, 1.5, 0.5, dtype=torch.float64).to(x),
+            lambda: torch.logspace(-1, 0, 3, device=x.device),
+        ):
+            module = Timed(times)
+            for path in self.path, self.path.with_suffix(".onnx"):
+                accc_export.export(module, x, path)
+            self.assertTrue(torch.equal(torch.export.load(self.path).module()(x)["output"], module(x)))
+            self.export(nn.Sequential(module, Squares()), x)
+        accc_export.export(Placed(4, 4), x, self.path)  # places stay what they are, an aten.arange
+        self.assertIn(torch.ops.aten.arange.default, [node.target for node in torch.export.load(self.path).graph.nodes])
 
     def test_open_dimensions(self):
         opened = {"equation": {"points": {"x": 0, "t": 0, "start": 0}}, "forces": {"atoms": {"kinds": 0, "positions": 0, "forces": 0}, "pairs": {"edges": 1}}}
@@ -150,11 +163,27 @@ class Scored(nn.Linear):
 class Timed(nn.Linear):
     """Asks whether its times grow, as solvers of differential equations do."""
 
+    def __init__(self, times):
+        super().__init__(4, 4)
+        self.times = times
+
     def forward(self, x):
-        times = torch.tensor([0.0, 0.5, 1.0])
+        times = self.times()
         if not (times[1:] > times[:-1]).all():
             raise ValueError("times must grow")
         return x + sum((b - a) * super(Timed, self).forward(x) for a, b in zip(times[:-1], times[1:]))
+
+
+class Squares(nn.Module):
+    def forward(self, x):
+        return {"loss": x.square().mean()}
+
+
+class Placed(nn.Linear):
+    """Weighs its inputs by their places."""
+
+    def forward(self, x):
+        return super().forward(x * torch.arange(x.shape[1]))
 
 
 class Counting(Sloped):

@@ -194,7 +194,7 @@ class PackageTest(unittest.TestCase):
             (modes.TRAINING, r"3.weight is missing: it was transposed into onnx::MatMul_\d+$"),
         ):
 
-            def naive(module, call, outputs, axes, exporter, folder, mode=mode):
+            def naive(module, call, fixed, outputs, axes, exporter, folder, mode=mode):
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     torch.onnx.export(module, (images,), str(folder / "m.onnx"), dynamo=False, training=mode)
@@ -206,7 +206,7 @@ class PackageTest(unittest.TestCase):
     def test_what_an_optimized_graph_loses_is_named(self):
         module = nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.Flatten(2), nn.LayerNorm(4), nn.LayerNorm(4))
 
-        def naive(module, call, outputs, axes, exporter, folder):
+        def naive(module, call, fixed, outputs, axes, exporter, folder):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 program = torch.onnx.export(module, tuple(call.inputs.values()), dynamo=True, verbose=False)

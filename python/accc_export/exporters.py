@@ -30,6 +30,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from .calls import Call, flat_forward
 from .constants import known_constants
+from .data import traced_data
 from .dropouts import plain_drop_paths, plain_dropouts
 from .errors import ExportError, ExportWarning
 
@@ -45,10 +46,7 @@ Axes = dict[str, dict[int, str]]
 
 FOLDED = {"dynamo-folded"}
 _OPSETS = {"torchscript": 17, "dynamo": None, "dynamo-folded": 23}
-_UNTRACEABLE = (
-    "PyTorch cannot trace what forward reads or writes by a tensor's .data, or makes by torch.autograd.grad(): "
-    "in place of .data use detach(), and write under torch.no_grad()"
-)
+_UNTRACEABLE = "PyTorch cannot trace a call that forward makes, as it cannot torch.autograd.grad()"
 _OF_VALUES = (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode)
 """What PyTorch raises where it is asked for a number or a size that depends on the values of a tensor."""
 _LARGE = 1 << 30  # a protobuf message holds less than 2 GiB
@@ -72,7 +70,7 @@ def run_exporter(
     names = {"input_names": list(call.inputs), "output_names": outputs}
     try:
         returned = None if exporter == "torchscript" else _distinct
-        with warnings.catch_warnings(), flat_forward(module, call, returned=returned), plain_drop_paths(), plain_dropouts():
+        with warnings.catch_warnings(), flat_forward(module, call, returned=returned), plain_drop_paths(), plain_dropouts(), traced_data():
             warnings.simplefilter("ignore")
             if exporter == "torchscript":
                 built_in = _torchscript(module, call.inputs, axes, names, path)

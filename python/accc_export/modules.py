@@ -106,10 +106,11 @@ def preserved_buffers(module: torch.nn.Module) -> Iterator[None]:
 @contextlib.contextmanager
 def preserved_values(tensors: Iterable[torch.Tensor]) -> Iterator[None]:
     values = {x: x.detach().clone() for x in tensors}
+    memory = {x: x.data for x in values}
     try:
         yield
     finally:
-        _put_back(values)
+        _put_back(values, memory)
 
 
 @contextlib.contextmanager
@@ -141,9 +142,12 @@ def copied(module: torch.nn.Module) -> torch.nn.Module:
         return copy.deepcopy(module)
 
 
-def _put_back(values: dict[torch.Tensor, torch.Tensor]) -> None:
+def _put_back(values: dict[torch.Tensor, torch.Tensor], memory: dict[torch.Tensor, torch.Tensor]) -> None:
+    """Gives tensors their values again, in the memory in which these were: `x.data = y` lets it be another."""
     with torch.no_grad():
         for tensor, value in values.items():
+            if tensor.data_ptr() != memory[tensor].data_ptr():
+                tensor.data = memory[tensor]
             if not torch.equal(tensor, value):
                 tensor.copy_(value)
 
@@ -206,7 +210,7 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
                 nodes = backward_nodes(outputs.values())
                 reached = _reached(outputs, state)
         finally:
-            _put_back({state.parameters[n]: value for n, value in watch.written.items()})
+            watch.put_back()
         after = dict(module.named_buffers(remove_duplicate=False))
         changed = [n for n, x in before.items() if after.get(n) is None or not _same(x, after[n])]
         fixed = [x for x in _integers(module) if versions.get(x) == x._version]
@@ -352,6 +356,7 @@ class _Watch(TorchDispatchMode):
     def __init__(self, parameters: dict[str, torch.nn.Parameter]) -> None:
         super().__init__()
         self.parameters = parameters
+        self.held = {name: x.data for name, x in parameters.items()}
         self.memory = {x.untyped_storage().data_ptr(): name for name, x in parameters.items() if x.numel()}
         self.written: dict[str, torch.Tensor] = {}
         """First name -> the value that it had."""
@@ -381,6 +386,13 @@ class _Watch(TorchDispatchMode):
                 self.written[name] = self.parameters[name].detach().clone()
         return func(*args, **kwargs)
 
+    def put_back(self) -> None:
+        """Undoes what was written; `x.data = y` runs no operator."""
+        for name, x in self.parameters.items():
+            if x.data_ptr() != self.held[name].data_ptr():
+                self.written.setdefault(name, self.held[name].clone())
+        values = {self.parameters[name]: value for name, value in self.written.items()}
+        _put_back(values, {x: self.held[name] for name, x in self.parameters.items()})
 
     def look_up(self, table: torch.Tensor, padding: int) -> None:
         """Which row takes no gradient is said of a parameter, where a file says nothing of the lookup itself."""

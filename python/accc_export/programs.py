@@ -11,6 +11,7 @@ from torch.export.graph_signature import InputKind
 
 from .calls import Call, flat_forward
 from .constants import known_constants
+from .data import traced_data
 from .dropouts import plain_drop_paths, plain_dropouts
 from .errors import ExportError
 from .exporters import Axes, first_lines
@@ -104,7 +105,7 @@ def _traceable(
 
     with warnings.catch_warnings(), known_constants(fixed), flat_forward(module, call, list(inputs), returned):
         warnings.simplefilter("ignore")
-        with plain_drop_paths(), contextlib.nullcontext() if loss is None else plain_dropouts():
+        with plain_drop_paths(), traced_data(), contextlib.nullcontext() if loss is None else plain_dropouts():
             yield
 
 

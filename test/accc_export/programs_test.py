@@ -252,7 +252,6 @@ class ProgramsTest(unittest.TestCase):
         self.refused("torch.export fails: what .*programs_test.py:.*if x.sum.. > 0.* depends on the values of a tensor", accc_export.export, Branch(), x, self.path)
         self.refused("torch.export fails: what .*if not self.ready.* depends on the values", accc_export.export, Initialised(4, 2), x, self.path)
         self.refused("torch.export fails: what .*programs_test.py:.*torch.equal.* depends on .*aten.equal", accc_export.export, Comparing(4, 2), x, self.path)
-        self.refused("in place of .data use detach", accc_export.export, Data(4, 2), x, self.path)
         self.refused("other values than the module, also in PyTorch: output", accc_export.export, Asking(4, 2), x, self.path)
         averages = nn.Sequential(Average(), nn.Linear(4, 2))
         self.refused("leaves other values in buffers .*: 0.mean. It loses", accc_export.export, averages, x, self.path)
@@ -487,13 +486,6 @@ class Cancelling(nn.Linear):
 
     def forward(self, x):
         return {"loss": -(super().forward(x) + self.common).log_softmax(1)[:, 0].mean()}
-
-
-class Data(nn.Linear):
-    """Reads its weight by what PyTorch cannot trace."""
-
-    def forward(self, x):
-        return super().forward(x) * self.weight.data.abs().mean()
 
 
 class Asking(nn.Linear):

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What forward reads and writes by a tensor's `.data`, in a form that tracers follow."""
+
+import contextlib
+from collections.abc import Iterator
+from unittest import mock
+
+import torch
+
+
+@contextlib.contextmanager
+def traced_data() -> Iterator[None]:
+    """Inside, `x.data` is x.detach(), and `x.data = y` writes y into it.
+
+    PyTorch (2.15) traces neither: torch.export fails, and the TorchScript exporter writes the numbers of the example.
+    """
+    with mock.patch.object(torch.Tensor, "data", _Data().attribute(), create=True):
+        yield
+
+
+class _Data:
+    """The attribute, and what was read by it."""
+
+    def __init__(self) -> None:
+        self.read: list[tuple[torch.Tensor, torch.Tensor]] = []
+
+    def attribute(self) -> property:
+        return property(self.get, self.set)
+
+    def get(self, x: torch.Tensor) -> torch.Tensor:
+        self.read.append((x, x.detach()))
+        return self.read[-1][1]
+
+    def set(self, x: torch.Tensor, y: torch.Tensor) -> None:
+        if any(held is x and data is y for held, data in self.read):  # x.data = x.data.to(device), which has it already
+            return
+        if (x.shape, x.dtype) == (y.shape, y.dtype):
+            x.detach().copy_(y.detach())
+        else:
+            torch._C.TensorBase.data.__set__(x, y)

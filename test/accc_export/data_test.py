@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""accc_export and what forward reads and writes by a tensor's `.data`. Needs PyTorch; scripts/sweep --package runs it.
+
+What build/bin/accc makes of the files is compared with PyTorch where that is built.
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import torch
+from torch import nn
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+import accc_export  # noqa: E402
+
+ACCC = ROOT / "build" / "bin" / "accc"
+
+
+class Scaled(nn.Linear):
+    """Multiplies with what gets no gradient."""
+
+    def forward(self, x):
+        return {"loss": (super().forward(x) * self.weight.data.abs().mean()).square().mean()}
+
+
+class Ranked(nn.Linear):
+    """Sums pairs of results that their order decides, as Lovasz losses do."""
+
+    def forward(self, x):
+        y = super().forward(x).flatten()
+        errors, order = y.abs().sort(descending=True)
+        return {"loss": (errors * torch.arange(len(y)) * x.flatten()[order.data % x.numel()]).mean()}
+
+
+class Placed(nn.Linear):
+    """Puts its weight where the input is, which it is already."""
+
+    def forward(self, x):
+        self.weight.data = self.weight.data.to(x.device)
+        return {"loss": super().forward(x).square().mean()}
+
+
+class Averaged(nn.Linear):
+    """Keeps an average in a buffer, as a codebook does, and another in a tensor that it sets for one."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.register_buffer("mean", torch.zeros(sizes[0]))
+        self.register_buffer("size", torch.ones(sizes[0]))
+
+    def forward(self, x):
+        self.mean.data.lerp_(x.mean(0), 0.1)
+        self.size.data = 0.9 * self.size + 0.1 * x.abs().mean(0)
+        return {"loss": super().forward((x - self.mean) / self.size).square().mean()}
+
+
+class Shrunk(nn.Linear):
+    """Has its weight smaller with each step."""
+
+    def forward(self, x):
+        self.weight.data = 0.9 * self.weight.data
+        return {"loss": super().forward(x).square().mean()}
+
+
+class Overwritten(nn.Linear):
+    """Its backward pass reads what was written over."""
+
+    def forward(self, x):
+        y = super().forward(x)
+        squares = (y * y).sum()
+        y.data.mul_(2.0)
+        return {"loss": squares + y.sum()}
+
+
+class DataTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        torch.manual_seed(0)
+        self.x = torch.randn(6, 4)
+
+    def trained(self, module, *exporters):
+        """What is trained from each exporter's file is what PyTorch trains, and the module stays as it was."""
+        state = {name: x.clone() for name, x in module.state_dict().items()}
+        memory = {name: x.data_ptr() for name, x in module.named_parameters()}
+        for exporter in exporters:
+            golden = self.folder / f"{type(module).__name__}.{exporter}"
+            accc_export.golden(module, self.x, golden, loss="output:loss", exporter=exporter, steps=3, lr=0.1)
+            self.assertTrue(all(torch.equal(x, state[name]) for name, x in module.state_dict().items()))
+            self.assertEqual({name: x.data_ptr() for name, x in module.named_parameters()}, memory)
+            if ACCC.exists():
+                (model,) = golden.glob("model.*")
+                done = subprocess.run([ACCC, "diff", model, golden], capture_output=True, text=True, timeout=100)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_what_is_read(self):
+        self.trained(Scaled(4, 2), "torch.export", "joint")
+        self.trained(Ranked(4, 2), "torch.export", "joint", "dynamo", "torchscript")
+
+    def test_what_is_written(self):
+        self.trained(Averaged(4, 2), "torch.export", "joint")
+        self.trained(Shrunk(4, 2), "torch.export")
+
+    def test_what_is_there_already(self):
+        self.trained(Placed(4, 2), "torch.export", "joint", "dynamo", "torchscript")
+
+    def test_what_the_backward_pass_reads(self):
+        with self.assertRaisesRegex(accc_export.ExportError, "no gradient of the exported program: .*modified by an inplace operation"):
+            accc_export.export(Overwritten(4, 2), self.x, self.folder / "m.pt2")
+
+    def test_what_onnx_cannot_say(self):
+        for module, problem in (
+            (Scaled(4, 2), "gradient stops .*weight would be trained by another gradient"),
+            (Averaged(4, 2), "changes the buffer mean"),
+            (Shrunk(4, 2), "writes into the parameter weight"),
+        ):
+            state = {name: x.clone() for name, x in module.state_dict().items()}
+            with self.assertRaisesRegex(accc_export.ExportError, problem):
+                accc_export.export(module, self.x, self.folder / "m.onnx")
+            self.assertTrue(all(torch.equal(x, state[name]) for name, x in module.state_dict().items()))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -65,12 +65,13 @@ def behind(nodes: Iterable[torch.fx.Node], read: Callable[[torch.fx.Node], Itera
 
 
 def prepare(program: torch.export.ExportedProgram, loss_index: int = 0) -> None:
-    """Makes a program fit for a joint graph, which PyTorch (2.15) refuses of two kinds of parameters.
+    """Makes a program fit for a joint graph, which PyTorch (2.15) refuses of two kinds of parameters, and of buffers with a gradient.
 
-    The gradient of a tied one becomes that of its first name, and one that does not reach the loss has none. Raises ExportError
-    where PyTorch would make another program of it.
+    The gradient of a tied one becomes that of its first name, and one that does not reach the loss has none, as no buffer has. Raises
+    ExportError where PyTorch would make another program of it.
     """
     _check_windows(program)
+    _stop_at_buffers(program)
     _merge_tied(program)
     _stop_unreached(program, loss_index)
 
@@ -140,17 +141,25 @@ def _rename(program, names: dict[str, str]) -> None:
     program.graph_module.recompile()
 
 
-def _parameters(program):
-    """The name and the placeholder of each parameter."""
+def _held(program, kind: InputKind):
+    """The name and the placeholder of each parameter, or of each buffer."""
     nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
     specs = program.graph_signature.input_specs
-    return [(spec.target, nodes[spec.arg.name]) for spec in specs if spec.kind is InputKind.PARAMETER]
+    return [(spec.target, nodes[spec.arg.name]) for spec in specs if spec.kind is kind]
+
+
+def _stop_at_buffers(program) -> None:
+    """Freezes the buffers: one that was computed of a parameter has a gradient, and forward may ask for one (`zero.requires_grad_()`)."""
+    for name, node in _held(program, InputKind.BUFFER):
+        _freeze(node)
+        if (value := program.state_dict.get(name)) is not None and value.requires_grad:
+            program.state_dict[name] = value.detach()
 
 
 def _merge_tied(program) -> None:
     """Lets every reader of a tied parameter read the first of its names."""
     first = {}
-    for name, node in _parameters(program):
+    for name, node in _held(program, InputKind.PARAMETER):
         kept = first.setdefault(id(program.state_dict[name]), node)
         if kept is not node:
             node.replace_all_uses_with(kept)
@@ -163,7 +172,7 @@ def _stop_unreached(program, loss_index: int) -> None:
     args, kwargs = program.example_inputs
     module = copy.deepcopy(program.module())  # whose buffers a forward pass may change
     names = unreached(module, args, lambda found: pytree.tree_leaves(found)[loss_index], kwargs)
-    for name, node in _parameters(program):
+    for name, node in _held(program, InputKind.PARAMETER):
         if name in names:
             _freeze(node)
 

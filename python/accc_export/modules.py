@@ -201,6 +201,7 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
     watch, calls = _Watch(state.parameters), _Calls()
     versions = {x: x._version for x in _integers(module)}
     unnamed = _unnamed(module, state)
+    computed = {name: x for name, x in state.buffers.items() if not x.is_leaf}
     with preserved_buffers(module):
         try:
             with _all_trainable(state), torch.enable_grad():
@@ -208,7 +209,7 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
                     outputs = call.run(module)
                 frozen = [name for name, x in state.parameters.items() if x.is_floating_point() and not x.requires_grad]
                 nodes = backward_nodes(outputs.values())
-                reached = _reached(outputs, state)
+                reached = _reached(outputs, state, computed)
         finally:
             watch.put_back()
         after = dict(module.named_buffers(remove_duplicate=False))
@@ -303,16 +304,19 @@ def metadata(state: State, observation: Observation, initializers: set[str]) -> 
     return json.dumps({"version": 1, **held})
 
 
-def _reached(outputs: dict[str, torch.Tensor], state: State) -> set[str]:
-    """The parameters that some output depends on."""
+def _reached(outputs: dict[str, torch.Tensor], state: State, computed: dict[str, torch.Tensor]) -> set[str]:
+    """The parameters that some output depends on. Raises ExportError if one depends on a buffer that was `computed` of others."""
     names = [name for name, x in state.parameters.items() if x.requires_grad]
     sums = [x.sum() for x in outputs.values() if x.requires_grad]
     if not names or not sums:
         return set()
     try:
-        gradients = torch.autograd.grad(sums, [state.parameters[name] for name in names], allow_unused=True)
+        gradients = torch.autograd.grad(sums, [*(state.parameters[name] for name in names), *computed.values()], allow_unused=True)
     except RuntimeError as error:
         raise ExportError(f"PyTorch cannot differentiate the module: {error}") from error
+    for name, gradient in zip(computed, gradients[len(names) :]):
+        if gradient is not None:
+            raise ExportError(f"a gradient flows through the buffer {name} to what it was computed of, when it was made: use detach() there")
     return {name for name, gradient in zip(names, gradients) if gradient is not None}
 
 

@@ -268,6 +268,14 @@ class ProgramsTest(unittest.TestCase):
             accc_export.golden(Squared(module), x, self.folder / "golden", exporter="torch.export", loss="output:loss", steps=2)
             self.compare(self.folder / "golden", "model.pt2")
 
+    def test_buffers_have_no_gradient(self):
+        inputs = {"x": torch.randn(5, 4)}
+        accc_export.export(Buffered(4, 2, of=torch.Tensor.detach), inputs, self.path)
+        accc_export.export_joint(Buffered(4, 2, of=torch.Tensor.detach), inputs, self.path, loss="output:loss")
+        for call, options in (accc_export.export, {}), (accc_export.export_joint, {"loss": "output:loss"}):
+            with self.assertRaisesRegex(accc_export.ExportError, "gradient flows through the buffer first to what it was computed of"):
+                call(Buffered(4, 2), inputs, self.path, **options)
+
     def test_functions_with_a_backward_of_their_own(self):
         inputs = {"x": torch.randn(5, 4)}
         for name in ("model.pt2", "model.onnx"):
@@ -494,6 +502,20 @@ class Asking(nn.Linear):
     def forward(self, x):
         y = super().forward(x)
         return y if torch.compiler.is_exporting() else torch.tanh(y)
+
+
+class Buffered(nn.Linear):
+    """Begins a sum with a buffer that asks for a gradient, and has another that was computed of its weight."""
+
+    def __init__(self, *sizes, of=lambda x: x):
+        super().__init__(*sizes)
+        self.register_buffer("zero", torch.zeros(()))
+        self.register_buffer("first", self.weight.clone())
+        self.of = of
+
+    def forward(self, x):
+        loss = self.zero.requires_grad_() + super().forward(x).square().mean()
+        return {"loss": loss + (self.of(self.first) * self.weight).sum()}
 
 
 class Average(nn.Module):

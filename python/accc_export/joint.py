@@ -157,13 +157,14 @@ def _stop_at_buffers(program) -> None:
 
 
 def _merge_tied(program) -> None:
-    """Lets every reader of a tied parameter read the first of its names."""
+    """Lets every reader of a tied parameter or buffer read the first of its names."""
     first = {}
-    for name, node in _held(program, InputKind.PARAMETER):
-        kept = first.setdefault(id(program.state_dict[name]), node)
+    for name, node in (*_held(program, InputKind.PARAMETER), *_held(program, InputKind.BUFFER)):
+        value = program.state_dict[name] if name in program.state_dict else program.constants[name]
+        kept = first.setdefault(id(value), node)
         if kept is not node:
             node.replace_all_uses_with(kept)
-            _freeze(node)
+            node.meta["val"] = torch.empty_like(node.meta["val"], requires_grad=False)  # of which forward writes into none
     program.graph_module.recompile()
 
 

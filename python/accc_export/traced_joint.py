@@ -42,13 +42,13 @@ def trace_joint(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...], shape
 def _trace(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...], shapes: Shapes | None) -> torch.export.ExportedProgram:
     inputs = tuple(x.detach().clone() for x in inputs)
     forward, names = module.forward, []
-    trained = [name for name, x in module.named_parameters(remove_duplicate=False) if x.requires_grad]
+    trained = [name for name, x in _parameters(module).items() if x.requires_grad]
     tied = _tied(module)
     skipped = set(tied)
     cut = set(tied)  # as traced: of some operators PyTorch takes apart, it takes other derivatives, which are zero
 
     def flat(*tensors):
-        held = dict(module.named_parameters(remove_duplicate=False))
+        held = _parameters(module)
         for name, first in tied.items():
             part, _, leaf = name.rpartition(".")
             module.get_submodule(part)._parameters[leaf] = held[first]
@@ -67,13 +67,13 @@ def _trace(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...], shapes: Sh
     environment = ShapeEnv()
     traced = _fakes(inputs, shapes or ({},) * len(inputs), environment)
     known = len(environment.guards)
-    with _exporting():
+    with _exporting(), _named_once(module):
         graph, signature = aot_export_module(module, traced, trace_joint=True, output_loss_index=0)
     if asked := [str(guard.expr) for guard in environment.guards[known:]]:
         raise ExportError(f"what it runs depends on the size of an open dimension ({', '.join(asked)})")
 
     def replayed(*tensors):
-        held = {**dict(module.named_parameters(remove_duplicate=False)), **dict(module.named_buffers(remove_duplicate=False))}
+        held = _parameters(module) | _buffers(module)
         results = list(graph(*held.values(), *tensors))
         for name in signature.buffers_to_mutate.values():
             held[name].copy_(results.pop(0))
@@ -111,10 +111,35 @@ def _fakes(inputs: tuple[torch.Tensor, ...], shapes: Shapes, environment: ShapeE
     return tuple(made)
 
 
+def _parameters(module: torch.nn.Module) -> dict[str, torch.nn.Parameter]:
+    """Those of each part of the module, by the first path to the part: one may be in several places."""
+    parts = module.named_modules()
+    return {f"{path}.{name}".lstrip("."): x for path, part in parts for name, x in part._parameters.items() if x is not None}
+
+
+def _buffers(module: torch.nn.Module) -> dict[str, torch.Tensor]:
+    parts = module.named_modules()
+    return {f"{path}.{name}".lstrip("."): x for path, part in parts for name, x in part._buffers.items() if x is not None}
+
+
+@contextlib.contextmanager
+def _named_once(module: torch.nn.Module) -> Iterator[None]:
+    """Inside, a part of the module has the names of one path alone.
+
+    PyTorch (2.15) puts a traced tensor in place of each name's, and under the second name of one place takes the first for what was there.
+    """
+    names = {
+        "named_parameters": lambda remove_duplicate=True: iter(_parameters(module).items()),
+        "named_buffers": lambda remove_duplicate=True: iter(_buffers(module).items()),
+    }
+    with mock.patch.dict(vars(module), names):
+        yield
+
+
 def _tied(module: torch.nn.Module) -> dict[str, str]:
     """Further names of parameters -> the first."""
     first: dict[int, str] = {}
-    names = {name: first.setdefault(id(x), name) for name, x in module.named_parameters(remove_duplicate=False)}
+    names = {name: first.setdefault(id(x), name) for name, x in _parameters(module).items()}
     return {name: kept for name, kept in names.items() if name != kept}
 
 

@@ -58,6 +58,18 @@ class DerivativesTest(unittest.TestCase):
         self.assertEqual(done.parameters, ("first.weight", "last.weight", "fixed.weight"))
         self.assertEqual((done.frozen, done.outputs), (("fixed.weight",), ("slope",)))
 
+    def test_a_part_in_two_places(self):
+        module = Shared()
+        state = {name: x.clone() for name, x in module.state_dict().items()}
+        inputs = {"x": torch.randn(3, 4), "flag": torch.ones(1)}
+        done = self.export(module, inputs)
+        self.assertEqual(done.parameters, ("layer.0.weight", "layer.0.bias", "layer.1.weight", "layer.1.bias"))
+        module.fails = True
+        with self.assertRaisesRegex(accc_export.ExportError, "PyTorch traces no graph .*depends on the values"):
+            self.export(module, inputs)
+        self.assertTrue(all(type(x) is nn.Parameter for x in module.parameters()))
+        self.assertTrue(all(torch.equal(x, state[name]) for name, x in module.state_dict().items()))
+
     def test_factorizations_are_checked(self):
         for module in (Solved(False), Solved(True)):  # of a program, and of what autograd runs
             self.export(module, torch.randn(3, 3))
@@ -137,6 +149,24 @@ class Sloped(nn.Module):
         y = self.last(self.tied(self.first(x)).tanh())
         (slope,) = torch.autograd.grad(y.sum(), x, create_graph=True)
         return {"loss": slope.square().mean() + self.fixed(slope).mean(), "slope": slope}
+
+
+class Shared(nn.Module):
+    """Has a layer under two names."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Sequential(nn.Linear(4, 4), nn.GroupNorm(2, 4), nn.Tanh())
+        self.inner = nn.Sequential(self.layer)
+        self.fails = False
+
+    def forward(self, x, flag):
+        x = x.requires_grad_()
+        y = self.inner(self.layer(x))
+        (slope,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+        if self.fails and flag.item():
+            slope = -slope
+        return {"loss": slope.square().mean() + y.mean()}
 
 
 class Solved(nn.Module):

@@ -276,6 +276,14 @@ class ProgramsTest(unittest.TestCase):
             with self.assertRaisesRegex(accc_export.ExportError, "gradient flows through the buffer first to what it was computed of"):
                 call(Buffered(4, 2), inputs, self.path, **options)
 
+    def test_a_part_in_two_places(self):
+        golden = self.folder / "shared"
+        for exporter in ("torch.export", "joint"):
+            (done,) = accc_export.golden(Shared(), torch.randn(5, 4), golden, exporter=exporter, loss="output:loss", steps=2)
+            self.assertEqual(done.statistics, ("layer.1.running_mean", "layer.1.running_var"))
+            if ACCC.exists():
+                self.compare(golden, "model.pt2")
+
     def test_functions_with_a_backward_of_their_own(self):
         inputs = {"x": torch.randn(5, 4)}
         for name in ("model.pt2", "model.onnx"):
@@ -516,6 +524,18 @@ class Buffered(nn.Linear):
     def forward(self, x):
         loss = self.zero.requires_grad_() + super().forward(x).square().mean()
         return {"loss": loss + (self.of(self.first) * self.weight).sum()}
+
+
+class Shared(nn.Module):
+    """Has a batch norm in two places."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4))
+        self.again = nn.Sequential(self.layer, nn.Tanh())
+
+    def forward(self, x):
+        return {"loss": (self.again(self.layer(x)) * x).mean()}
 
 
 class Average(nn.Module):

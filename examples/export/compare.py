@@ -168,7 +168,7 @@ def _judge_dropout(meta, results):
     if "loss" not in results:
         return Verdict("loss", (), np.inf, np.inf, "missing")
     distance = abs(float(results["loss"].reshape(-1)[0]) - mean)
-    ok = distance <= 6 * deviation
+    ok = distance <= 6 * deviation + TOLERANCES[meta.get("precision", "fp32")] * (1 + abs(mean))
     return Verdict("loss", (), distance, distance / abs(mean), "rmse" if ok else "FAILED")
 
 

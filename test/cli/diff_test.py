@@ -9,7 +9,7 @@ import time
 import unittest
 import xml.etree.ElementTree
 
-from command_line import ACCC, DATA, DONE, GOLDENS, MACHINE, MLP, SECONDS, SMALL, USAGE, CommandLineTest, write_safetensors
+from command_line import ACCC, DATA, DONE, GOLDENS, MACHINE, MLP, SECONDS, SMALL, USAGE, CommandLineTest, floats, read_safetensors, write_safetensors
 
 
 class Diff(CommandLineTest):
@@ -81,6 +81,16 @@ class Diff(CommandLineTest):
         self.accc(*run, "--steps", "1", "--save-params", "early.safetensors")
         out, _ = self.accc("diff", "out.safetensors", MLP, "--params", "early.safetensors", code=DATA)
         self.assertIn("first bad tensor: param.", out)
+
+    def test_a_loss_that_hangs_on_nothing_that_is_drawn(self):
+        """It has no deviation, and is right but for rounding."""
+        shutil.copytree(MLP, self.folder / "drawn")
+        meta = json.loads((MLP / "meta.json").read_text()) | {"dropout": True, "loss_std": 0.0}
+        (loss,) = floats(read_safetensors(MLP / "golden.safetensors")["loss"])
+        for factor, code in ((1 + 1e-5, DONE), (1.01, DATA)):
+            (self.folder / "drawn" / "meta.json").write_text(json.dumps(meta | {"loss_mean": factor * loss}))
+            out, _ = self.accc("diff", MLP / "model.onnx", self.folder / "drawn", code=code)
+            self.assertIn("1 of 1 tensors pass" if code == DONE else "first bad tensor: loss", out)
 
     def compile(self, name, *options):
         self.accc("compile", MLP / "model.onnx", "-o", name, *options)

@@ -25,6 +25,7 @@ from .programs import (
 from .repeats import check_repeats
 from .stops import check_stops
 from .training import Loss, make_loss, takes_target
+from .values import check_writes
 from .verify import verify
 
 Dynamic = Mapping[str, Mapping[str, int | Sequence[int]]]
@@ -121,6 +122,8 @@ def export(
                     model = run_exporter(module, call, observation.fixed, outputs, axes, candidate, folder)
                 repair(model, state, axes, fold=candidate in FOLDED)
                 verify(model, state, observation, axes)
+                if candidate == "torchscript":
+                    check_writes(model, module, call, observation, outputs)
                 break
             except ExportError as error:
                 failures.append(f"{candidate}: {error}" if len(exporters) > 1 else str(error))

@@ -173,6 +173,8 @@ class Observation:
     """The subclasses of torch.autograd.Function that a gradient goes through."""
     mistaken: set[str]
     """What PyTorch's older exporter of ONNX gets wrong."""
+    overwrites: bool
+    """Whether the pass writes into a tensor that has another name, a part of it or one by detach()."""
     masks: set[str]
     """Dropouts that are random masks in files that take them apart."""
     hooks: bool
@@ -240,6 +242,7 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
         outputs={name: x.shape for name, x in outputs.items()},
         functions=functions_of(nodes) - {_HOOKED},
         mistaken=watch.mistaken,
+        overwrites=watch.overwrites,
         masks=calls.masks,
         hooks=calls.hooks or any(x._backward_hooks for x in state.parameters.values()) or _has_backward_hooks(module),
         derives=calls.derives,
@@ -369,7 +372,9 @@ class _Watch(TorchDispatchMode):
         self.unknown: set[str] = set()
         """What exporters of ONNX leave out without a word."""
         self.mistaken: set[str] = set()
-        self.stops = False
+        self.shared: set[int] = set()
+        """The memory of tensors that have several names."""
+        self.stops, self.overwrites = False, False
         self.drawn = 0
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -388,7 +393,11 @@ class _Watch(TorchDispatchMode):
             name = self.memory.get(tensor.untyped_storage().data_ptr())
             if name is not None and name not in self.written:
                 self.written[name] = self.parameters[name].detach().clone()
-        return func(*args, **kwargs)
+            self.overwrites |= name is None and tensor.untyped_storage().data_ptr() in self.shared
+        results = func(*args, **kwargs)
+        if any(x.alias_info is not None and not x.alias_info.is_write for x in func._schema.returns):
+            self.shared.update(x.untyped_storage().data_ptr() for x in tree_leaves(results) if isinstance(x, torch.Tensor))
+        return results
 
     def put_back(self) -> None:
         """Undoes what was written; `x.data = y` runs no operator."""

@@ -25,7 +25,7 @@ from .programs import (
 from .repeats import check_repeats
 from .stops import check_stops
 from .training import Loss, make_loss, takes_target
-from .values import check_writes
+from .values import check_values
 from .verify import verify
 
 Dynamic = Mapping[str, Mapping[str, int | Sequence[int]]]
@@ -122,8 +122,7 @@ def export(
                     model = run_exporter(module, call, observation.fixed, outputs, axes, candidate, folder)
                 repair(model, state, axes, fold=candidate in FOLDED)
                 verify(model, state, observation, axes)
-                if candidate == "torchscript":
-                    check_writes(model, module, call, observation, outputs)
+                check_values(model, module, call, state, observation, outputs, candidate)
                 break
             except ExportError as error:
                 failures.append(f"{candidate}: {error}" if len(exporters) > 1 else str(error))

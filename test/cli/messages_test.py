@@ -293,6 +293,17 @@ func.func @forward(%w: tensor<5x3xf32> {accc.name = "w", accc.role = #prim.role<
             _, error = self.accc(*run, code=code)
         self.assertEqual(error, "accc: error: eval_step: an index of a gather is out of range: indices are 0 to 4\n")
 
+    def test_a_mask_that_selects_another_number_than_there_is_beside(self):
+        folder = GOLDENS.parent / "exported" / "graded"
+        self.accc("compile", folder / "export.pt2", "-o", "graded.so", "--loss", "output:loss", "--optimizer", "sgd")
+        tensors = read_safetensors(folder / "inputs.safetensors")
+        dtype, shape, data = tensors["x"]
+        run = ["run", "graded.so", "--entry", "eval_step", "--inputs", "x.safetensors"]
+        for first, code in ((data[:4], DONE), (struct.pack("<f", float("nan")), DATA)):
+            write_safetensors(self.folder / "x.safetensors", tensors | {"x": (dtype, shape, first + data[4:])})
+            _, error = self.accc(*run, code=code)
+        self.assertRegex(error, "^accc: error: eval_step: an index of a (gather|scatter) is out of range: indices are 0 to 7\n$")
+
     def test_scores_that_can_be_read_in_two_ways(self):
         contracting = "rhs_batch = array<i64>,\n    lhs_contracting = array<i64: 1>"
 

@@ -107,7 +107,8 @@ constexpr StringRef kOthersElementwise =
     "sigmoid_backward tanh_backward threshold_backward hardtanh_backward leaky_relu_backward "
     "elu_backward softplus_backward gelu_backward silu_backward mish_backward hardswish_backward "
     "hardsigmoid_backward log_sigmoid_backward logit_backward hardshrink_backward "
-    "softshrink_backward native_dropout_backward log_sigmoid ";
+    "softshrink_backward native_dropout_backward log_sigmoid pow.Scalar float_power rsub "
+    "isfinite isposinf isneginf signbit copysign heaviside deg2rad rad2deg logaddexp2 ldexp ";
 
 bool accc::aten::isElementwise(StringRef op) {
   std::optional<Operator> known = findOperator(op);
@@ -115,8 +116,9 @@ bool accc::aten::isElementwise(StringRef op) {
     return false;
   auto [name, overload] = op.split('.');
   std::string plain = known->inPlace ? functionalName(name) : name.str();
+  std::string whole = (plain + "." + overload).str();
   return kOthersElementwise.contains(" " + plain + " ") ||
-         kindOf((plain + "." + overload).str()) == Kind::Elementwise;
+         kOthersElementwise.contains(" " + whole + " ") || kindOf(whole) == Kind::Elementwise;
 }
 
 // Their other dimensions have elements that are treated alike.

@@ -177,17 +177,23 @@ std::optional<int64_t> SelectedCall::rankOf(StringRef parameter) const {
 /// How many dimensions a selection has from that of the mask to the last.
 static int64_t fromEnd(const Selection &selection) { return selection.rank() - selection.dim; }
 
-bool SelectedCall::isAligned() const {
-  return any && llvm::all_of(given, [&](const NamedLocal &each) {
-           if (auto *selection = std::get_if<Selection>(&each.value))
-             return fromEnd(*selection) == fromEnd(*any);
-           auto *tensor = std::get_if<MutableTensor>(&each.value);
-           if (!tensor || !*tensor)
-             return !std::holds_alternative<MutableTensors>(each.value) &&
-                    !std::holds_alternative<Selections>(each.value);
-           int64_t place = tensor->rank() - fromEnd(*any);
-           return place < 0 || tensor->shape()[place] == 1;
-         });
+std::optional<int64_t> SelectedCall::extentBeside() const {
+  std::optional<int64_t> extent = 1;
+  for (const NamedLocal &each : given) {
+    auto *selection = std::get_if<Selection>(&each.value);
+    auto *tensor = std::get_if<MutableTensor>(&each.value);
+    bool isList = std::holds_alternative<MutableTensors>(each.value) ||
+                  std::holds_alternative<Selections>(each.value);
+    if (!any || isList || (selection && fromEnd(*selection) != fromEnd(*any)))
+      return std::nullopt;
+    int64_t place = tensor && *tensor ? tensor->rank() - fromEnd(*any) : -1;
+    if (place < 0 || tensor->shape()[place] == 1)
+      continue;
+    if (extent != 1 && extent != tensor->shape()[place])
+      return std::nullopt;
+    extent = tensor->shape()[place];
+  }
+  return extent;
 }
 
 std::optional<Integers> SelectedCall::dims(const Selection &self) const {
@@ -378,6 +384,25 @@ bool SelectedCall::giveForElements() {
   return giveForElements([&](int64_t rank) { return alignedDim(rank); });
 }
 
+bool SelectedCall::giveBesideWhole() {
+  std::optional<int64_t> extent = extentBeside();
+  if (!extent || *extent < 2)
+    return false;
+  bool isSpread = called.inPlace && argument<Selection>("self");
+  Arguments all = isSpread ? withElements() : given;
+  for (const NamedLocal &each : given) {
+    auto *selection = std::get_if<Selection>(&each.value);
+    auto *tensor = std::get_if<MutableTensor>(&each.value);
+    int64_t place = tensor && *tensor ? tensor->rank() - fromEnd(*any) : -1;
+    if (selection && !isSpread)
+      replace(all, each.name, selected::whole(*this, *selection, *extent));
+    if (isSpread && place >= 0 && tensor->shape()[place] == *extent)
+      replace(all, each.name, selected::spread(*this, *tensor, firstMask, place).elements);
+  }
+  return isSpread ? giveSelections(all, [&](int64_t rank) { return alignedDim(rank); })
+                  : giveCall(all);
+}
+
 bool SelectedCall::giveAlike(StringRef input, int64_t inner) {
   const auto *x = argument<Selection>(input);
   return x && isOnlySelection() && x->dim < x->rank() - inner &&
@@ -420,6 +445,8 @@ std::optional<std::vector<Local>> accc::aten::callOnSelections(Caller &caller, L
       return true;
     if (isElementwise(opName) && call.isAligned() && !writesAll)
       return call.giveForElements();
+    if (isElementwise(opName) && call.giveBesideWhole())
+      return true;
     const auto *self = call.argument<Selection>("self");
     return self && isAlongDims(opName) && call.isAligned() && call.giveAlongOthers(*self);
   };

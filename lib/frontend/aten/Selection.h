@@ -72,9 +72,12 @@ public:
   /// The same, of several masks.
   bool hasMasks() const { return firstMask && !isWritten; }
   bool isOnlySelection() const { return selections == 1; }
+  /// How many elements tensors have in the place of the selections' dimension, which is the same
+  /// for all of these; 1 where one is for all that is selected. Nothing where they do not agree.
+  std::optional<int64_t> extentBeside() const;
   /// Whether what is given for an element of the selections depends on those in its place and on
   /// tensors that have nothing along the mask.
-  bool isAligned() const;
+  bool isAligned() const { return extentBeside() == 1; }
   /// The dimensions in the arguments, made positive for `self`; nothing where one is not given.
   std::optional<Integers> dims(const Selection &self) const;
   /// The arguments with the elements of selections in their place, and sizes that have room for
@@ -121,6 +124,10 @@ public:
                       llvm::function_ref<std::optional<int64_t>(int64_t rank)> dimOf);
   /// The dimension of the mask in a result of so many dimensions that is aligned.
   std::optional<int64_t> alignedDim(int64_t rank) const;
+  /// For an operator that is called with tensors that have an element for each selected one: there
+  /// are as many, or the step ends with a data error. The result is one of these, and a selection
+  /// where it is written into one.
+  bool giveBesideWhole();
   /// For an operator that treats all in front of the last `inner` dimensions of `input` alike,
   /// where that alone is a selection.
   bool giveAlike(llvm::StringRef input, int64_t inner);
@@ -168,6 +175,11 @@ bool giveAdded(SelectedCall &call, const MutableTensor &x, llvm::StringRef param
 /// The selected elements one behind the other, and `value` behind them, `total` in all.
 MutableTensor compact(const SelectedCall &call, const Selection &selection, int64_t total,
                       const Local &value);
+/// The selected elements one behind the other; a data error where they are not `total`.
+MutableTensor whole(const SelectedCall &call, const Selection &selection, int64_t total);
+/// The elements of x along a dimension in the places that the mask selects; a data error where it
+/// does not select as many.
+Selection spread(const SelectedCall &call, const MutableTensor &x, mlir::Value mask, int64_t dim);
 } // namespace selected
 
 /// How many elements masks select together, where that does not depend on data; since all are

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What masks select, padded: to a size that does not depend on data where the padding takes the
-// places that selected elements leave.
+// places that selected elements leave. And where there is a tensor with an element for each, which
+// says how many are selected.
 #include "frontend/aten/Selection.h"
 #include "frontend/aten/SelectionRules.h"
 
@@ -8,13 +9,10 @@ using namespace mlir;
 using namespace accc;
 using namespace accc::aten;
 
-MutableTensor selected::compact(const SelectedCall &call, const Selection &selection, int64_t total,
-                                const Local &value) {
+/// The selected elements at these places, all others being at `total`, and `value` at the rest.
+static MutableTensor placed(const SelectedCall &call, const Selection &selection,
+                            const MutableTensor &places, int64_t total, const Local &value) {
   const auto &[elements, mask, dim] = selection;
-  MutableTensor places = call.placesAmong(mask);
-  // All others meet in one place more, which is cut off.
-  MutableTensor last = call("full_like", {{"self", places}, {"fill_value", total}});
-  places = call("where.self", {{"condition", call.flags(mask)}, {"self", places}, {"other", last}});
   SmallVector<int64_t> shape(elements.shape());
   shape[dim] = total + 1;
   MutableTensor empty = call("full", {{"size", Integers(shape.begin(), shape.end())},
@@ -23,6 +21,43 @@ MutableTensor selected::compact(const SelectedCall &call, const Selection &selec
   MutableTensor all =
       call("index_copy", {{"self", empty}, {"dim", dim}, {"index", places}, {"source", elements}});
   return call("narrow", {{"self", all}, {"dim", dim}, {"start", int64_t(0)}, {"length", total}});
+}
+
+/// Where each selected element is among these, and `otherwise` for others.
+static MutableTensor placesOr(const SelectedCall &call, Value mask, int64_t otherwise) {
+  MutableTensor places = call.placesAmong(mask);
+  MutableTensor last = call("full_like", {{"self", places}, {"fill_value", otherwise}});
+  return call("where.self", {{"condition", call.flags(mask)}, {"self", places}, {"other", last}});
+}
+
+MutableTensor selected::compact(const SelectedCall &call, const Selection &selection, int64_t total,
+                                const Local &value) {
+  // All others meet in one place more, which is cut off.
+  return placed(call, selection, placesOr(call, selection.mask, total), total, value);
+}
+
+/// The places, or `outside`, which is out of range, where the mask does not select `total`
+/// elements.
+static MutableTensor checked(const SelectedCall &call, const MutableTensor &places, Value mask,
+                             int64_t total, int64_t outside) {
+  MutableTensor count = call("sum", {{"self", call.flags(mask)}});
+  MutableTensor isOther = call("ne.Scalar", {{"self", count}, {"other", total}});
+  MutableTensor all = call("full_like", {{"self", places}, {"fill_value", outside}});
+  return call("where.self", {{"condition", isOther}, {"self", all}, {"other", places}});
+}
+
+MutableTensor selected::whole(const SelectedCall &call, const Selection &selection, int64_t total) {
+  MutableTensor places = placesOr(call, selection.mask, total);
+  places = checked(call, places, selection.mask, total, total + 1);
+  return placed(call, selection, places, total, int64_t(0));
+}
+
+Selection selected::spread(const SelectedCall &call, const MutableTensor &x, Value mask,
+                           int64_t dim) {
+  int64_t total = x.shape()[dim];
+  MutableTensor places = checked(call, placesOr(call, mask, 0), mask, total, total);
+  MutableTensor all = call("index_select", {{"self", x}, {"dim", dim}, {"index", places}});
+  return call.repeated({all, mask, dim});
 }
 
 /// With as many elements before and after the selected ones along their dimension.

@@ -244,6 +244,8 @@ static bool giveReduced(SelectedCall &call, int64_t kind) {
 }
 
 bool selected::elementLoss(SelectedCall &call) {
+  if (call.giveBesideWhole())
+    return true;
   int64_t kind = reductionOf(call);
   if (!giveReduced(call, kNone))
     return false;
@@ -256,6 +258,8 @@ bool selected::elementLoss(SelectedCall &call) {
 }
 
 bool selected::elementLossBackward(SelectedCall &call) {
+  if (call.giveBesideWhole())
+    return true;
   int64_t kind = reductionOf(call);
   if (!giveReduced(call, kind == kMean ? kSum : kind))
     return false;
@@ -283,11 +287,25 @@ static Arguments withoutOthers(const SelectedCall &call) {
       "target", call.filled(*call.argument<Selection>("target"), ignored ? *ignored : kIgnored));
 }
 
+/// Of scores or classes that a mask selects, and as many of the others.
+static bool giveClassLossOfWhole(SelectedCall &call) {
+  for (auto [parameter, other] : {std::pair("self", "target"), std::pair("target", "self")}) {
+    const auto *selection = call.argument<Selection>(parameter);
+    const auto *tensor = call.argument<MutableTensor>(other);
+    if (selection && tensor && *tensor && selection->dim == 0 && tensor->rank() > 0)
+      return call.giveCall(
+          call.withElements(parameter, selected::whole(call, *selection, tensor->shape().front())));
+  }
+  return false;
+}
+
 bool selected::classLoss(SelectedCall &call) {
-  return fitsClassLoss(call) && call.giveCall(withoutOthers(call));
+  return giveClassLossOfWhole(call) || (fitsClassLoss(call) && call.giveCall(withoutOthers(call)));
 }
 
 bool selected::classLossBackward(SelectedCall &call) {
+  if (giveClassLossOfWhole(call))
+    return true;
   if (!fitsClassLoss(call) ||
       !call.giveSelections(withoutOthers(call), [](int64_t) { return std::optional<int64_t>(0); }))
     return false;

@@ -150,9 +150,32 @@ static bool writeNested(SelectedCall &call) {
   return call.give(Selection{result, x->mask, 0});
 }
 
+/// Writes x[mask] = y, where y has an element for each that is selected.
+static bool writeWhole(SelectedCall &call) {
+  const auto *x = call.argument<MutableTensor>("self"),
+             *values = call.argument<MutableTensor>("values");
+  const auto *indices = call.argument<MutableTensors>("indices");
+  const auto *accumulate = call.argument<bool>("accumulate");
+  std::optional<MaskIndex> index = indices ? onlyMask(*indices) : std::nullopt;
+  if (!x || !values || !index || call.isKnown(call.read(index->mask)))
+    return false;
+  int64_t rank = index->mask.rank(), behind = x->rank() - index->dim - rank;
+  int64_t place = values->rank() - behind - 1;
+  if (behind < 0 || place < 0 || values->shape()[place] == 1)
+    return false;
+  Integers shape(x->shape().begin(), x->shape().begin() + index->dim);
+  shape.push_back(values->shape()[place]);
+  shape.insert(shape.end(), x->shape().end() - behind, x->shape().end());
+  MutableTensor all = call("expand", {{"self", *values}, {"size", shape}});
+  Selection each = selected::spread(call, all, call.read(index->mask), index->dim);
+  return selected::giveWritten(call, *x, index->dim, each, accumulate && *accumulate);
+}
+
 bool selected::write(SelectedCall &call) {
   if (call.argument<Selection>("self"))
     return writeNested(call);
+  if (!call.mask())
+    return writeWhole(call);
   if (!call.hasOneMask())
     return false;
   const auto *x = call.argument<MutableTensor>("self");
@@ -309,8 +332,28 @@ bool selected::permute(SelectedCall &call) {
   });
 }
 
+/// With tensors that have an element for each that is selected.
+static bool broadcastWhole(SelectedCall &call, const Selections &list) {
+  const Selection &first = *llvm::find_if(list, [](const Selection &each) { return each.mask; });
+  int64_t behind = first.rank() - first.dim, extent = 1;
+  for (const Selection &each : list) {
+    int64_t place = each.rank() - behind;
+    if (each.mask ? each.dim != place
+                  : place >= 0 && each.elements.shape()[place] > 1 && extent > 1)
+      return false;
+    if (!each.mask && place >= 0)
+      extent = std::max(extent, each.elements.shape()[place]);
+  }
+  MutableTensors tensors;
+  for (const Selection &each : list)
+    tensors.push_back(each.mask ? selected::whole(call, each, extent) : each.elements);
+  return extent > 1 && call.giveCall({{"tensors", tensors}});
+}
+
 bool selected::broadcastTensors(SelectedCall &call) {
   const auto *list = call.argument<Selections>("tensors");
+  if (list && llvm::any_of(*list, [](const Selection &each) { return !each.mask; }))
+    return broadcastWhole(call, *list);
   bool isOfOneShape = list && llvm::all_of(*list, [&](const Selection &each) {
                         return each.mask &&
                                each.elements.shape() == list->front().elements.shape() &&

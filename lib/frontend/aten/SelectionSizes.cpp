@@ -21,17 +21,19 @@ bool selected::ofSizes(SelectedCall &call) {
 }
 
 /// Of expand(x, [n, 5]), where n, the number of selected elements, is that of `dim` of so many
-/// dimensions: x has the elements of the mask in the same place, or one for all.
+/// dimensions: x has the elements of the mask in the same place, one for all, or one for each.
 static bool giveExpanded(SelectedCall &call, int64_t rank, int64_t dim) {
   int64_t behind = rank - dim;
   const auto *self = call.argument<Selection>("self");
   const auto *tensor = call.argument<MutableTensor>("self");
-  bool fits = self && self->rank() - self->dim == behind;
-  if (tensor && *tensor) {
-    int64_t place = tensor->rank() - behind;
-    fits = place < 0 || tensor->shape()[place] == 1;
-  }
-  return fits && call.giveForElements([&](int64_t) { return std::optional(dim); });
+  auto inPlace = [&](int64_t) { return std::optional(dim); };
+  if (!tensor || !*tensor)
+    return self && self->rank() - self->dim == behind && call.giveForElements(inPlace);
+  int64_t place = tensor->rank() - behind;
+  if (place < 0 || tensor->shape()[place] == 1)
+    return call.giveForElements(inPlace);
+  MutableTensor each = selected::spread(call, *tensor, call.mask(), place).elements;
+  return call.giveSelections(call.withElements("self", each), inPlace);
 }
 
 bool selected::expandAs(SelectedCall &call) {
@@ -47,8 +49,10 @@ bool selected::expand(SelectedCall &call) {
   if (!self || !size)
     return false;
   int64_t dim = static_cast<int64_t>(size->size()) - (self->rank() - self->dim);
-  return dim >= 0 && (*size)[static_cast<size_t>(dim)] == -1 &&
-         call.giveForElements([&](int64_t) { return std::optional(dim); });
+  int64_t extent = dim < 0 ? 0 : (*size)[static_cast<size_t>(dim)];
+  if (extent > 1)
+    return call.giveCall(call.withElements("self", selected::whole(call, *self, extent)));
+  return extent == -1 && call.giveForElements([&](int64_t) { return std::optional(dim); });
 }
 
 /// In sizes of which those in front of the mask's have as many elements as before, and those behind

@@ -127,11 +127,11 @@ UNEXPORTED = ("covariances", "spelled", "unspoken", "ragged")
 UNTRACED = ("curved", "steered", "stopped", "paused", "opposed", "measured", "itemized", "mapped", "followed")
 """A trace does not hold where gradients stop, calls no module with other parameters, no graphs and no torch.vmap, has tensors
 for sizes, and takes no masks of booleans; of TorchScript, operators on lists of tensors are refused."""
-UNDECOMPOSED = ("counted", "overwritten", "curved", "stopped", "paused", "recalled", "opposed", "normed", "placed", "projected", "masked", "culled", "sifted", "attended", "lengthened", "followed")
+UNDECOMPOSED = ("counted", "overwritten", "curved", "stopped", "paused", "recalled", "opposed", "normed", "placed", "projected", "masked", "culled", "sifted", "graded", "attended", "lengthened", "followed")
 """Decomposition takes no attributes that change, loses where gradients stop and what is overwritten, makes operators of some whose results depend on
 data, takes the number of elements that a mask selects for a size, and nothing but long graphs of recurrent
 layers, of which `recurrent` is one."""
-UNJOINED = ("headed", "counted", "determinants", "itemized", "distances", "factored", "matched", "packed", "complex_written", "complex_solved", "spectral", "spectra", "reshaped", "placed", "taught", "followed", "steered", "renewed", "segments", "grids", "pooled", "covered", "masked", "culled", "sifted", "attended", "singled")
+UNJOINED = ("headed", "counted", "determinants", "itemized", "distances", "factored", "matched", "packed", "complex_written", "complex_solved", "spectral", "spectra", "reshaped", "placed", "taught", "followed", "steered", "renewed", "segments", "grids", "pooled", "covered", "masked", "culled", "sifted", "graded", "attended", "singled")
 """Operators whose backward passes have other operators, or which PyTorch itself does not join."""
 IN_ONNX = ("sampled", "spectral", "translated", "picked", "located", "singled")
 """Operators that ONNX has, too."""

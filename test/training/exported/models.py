@@ -657,6 +657,8 @@ CASES = {
     "singled": (selections.Singled, {"x": numbers(7, 4)}, None, {}),
     "located": (selections.Located, {"x": numbers(7, 4)}, None, {}),
     "gleaned": (selections.Gleaned, {"x": numbers(7, 4)}, None, {}),
+    "fitted": (selections.Fitted, {"x": numbers(7, 4)}, None, {}),
+    "graded": (selections.Graded, {"x": numbers(7, 4)}, None, {}),
     "sifted": (selections.Sifted, {"x": numbers(7, 4)}, None, {}),
     "culled": (selections.Culled, {"x": numbers(6, 4)}, None, {}),
     "attended": (selections.Attended, {"x": numbers(7, 4)}, None, {}),

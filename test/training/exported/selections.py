@@ -230,6 +230,44 @@ class Attended(nn.Module):
         return results
 
 
+class Fitted(nn.Module):
+    """What masks select beside tensors that have an element for each: the class of each row, all rows, as many as there are rows."""
+
+    def __init__(self):
+        super().__init__()
+        self.mix = nn.Linear(4, 6)
+
+    def forward(self, x):
+        y = torch.tanh(self.mix(x))
+        classes = x.argmax(1)
+        hits = F.one_hot(classes, 6) > 0
+        rows, columns, w, scores = y[hits.any(1)], y.t()[:, hits.any(1)], x[:, 1], y[hits]
+        # The margin of an angle, which takes part in the logits of the class alone.
+        margins = ((0.9 * scores).acos() + 0.3).cos() - scores
+        logits = 8 * (y + hits * margins.unsqueeze(1))
+        added, put = y.clone(), y.sin()
+        added[hits] += w * y.mean(1)
+        put[hits] = scores.exp() * w
+        losses = F.cross_entropy(logits, classes), torch.ops.aten.mse_loss(scores, w), torch.ops.aten.smooth_l1_loss(w, scores.exp(), 2)
+        chosen = torch.where(scores > 0, w, y[:, 1]), (2.0 ** scores * w).sum(0), torch.addcmul(y, rows, y, value=0.5).exp().sum(0), (scores == y.amax(1)).sum() * y.mean()
+        along = (columns * y.t()).cumsum(1).sum(1), (scores.unsqueeze(1) - y).square().sum(0), (w.expand(scores.shape[0]) * scores).sum(), (scores.unsqueeze(1).expand(7, 6) * y).sum(0)
+        return *losses, *chosen, *along, added, put, y.index_put((hits,), w, accumulate=True), y.index_put((hits.any(1),), y.mean(1, keepdim=True), accumulate=True)
+
+
+class Graded(nn.Module):
+    """Scores and classes, of which a mask selects as many as there are of the others."""
+
+    def __init__(self):
+        super().__init__()
+        self.mix = nn.Linear(4, 6)
+
+    def forward(self, x):
+        y, classes = torch.tanh(self.mix(x)), x.argmax(1)
+        chosen = torch.cat([x[:, 0] > x[:, 1], x[:, 0] <= x[:, 1]])
+        rows, labels = torch.cat([y, y.exp()])[chosen], classes.repeat(2)[chosen]
+        return F.cross_entropy(rows, classes), F.nll_loss(rows.log_softmax(1), classes, reduction="sum"), F.cross_entropy(y, labels), rows.select(1, 2) * y[:, 1]
+
+
 class Linked(nn.Module):
     """Messages along the edges of a graph, in which each node has one edge to itself, as PyTorch Geometric's layers have it."""
 

@@ -14,15 +14,25 @@ TEST_CASE("TorchScript: a mask that decides a size must be known") {
                       "(torch.where(mask, x, 0), or a product with the mask, keeps all), must be "
                       "known at compile time"));
   std::string selected = "    y = torch.masked_select(x, torch.gt(x, 0))\n    return torch.";
-  for (const char *use :
-       {"mul(y, torch.masked_select(x, torch.lt(x, 0)))", "sum(torch.add(y, torch.zeros([2])))",
-        "scatter(torch.unsqueeze(y, 1), 1, torch.zeros([1, 1], dtype=4), 2.)"})
+  for (const char *use : {"mul(y, torch.masked_select(x, torch.lt(x, 0)))",
+                          "sum(torch.addcmul(y, torch.zeros([2]), torch.zeros([3])))",
+                          "scatter(torch.unsqueeze(y, 1), 1, torch.zeros([1, 1], dtype=4), 2.)"})
     CHECK_THAT(problemsOf(selected + use + "\n"), Contains("must be known at compile time"));
   CHECK_THAT(problemsOf("    return torch.mul(torch.nonzero(x), 2)\n"),
              Contains("the mask that selects elements"));
   for (const char *call : {"sum(torch.nonzero(torch.sum(x)))", "_unique2(x)", "unique_dim(x, 0)"})
     CHECK_THAT(problemsOf("    return torch." + std::string(call) + "\n"),
                Contains("the size of the result"));
+}
+
+TEST_CASE("TorchScript: a mask selects as many elements as a tensor beside them has") {
+  const std::string selected = "    y = torch.masked_select(x, torch.gt(x, 0))\n";
+  for (const char *use :
+       {"add(y, torch.zeros([2]))", "pow(2, y)", "where(torch.gt(y, 1), y, torch.zeros([2]))",
+        "mse_loss(torch.zeros([2]), y)"})
+    CHECK(problemsOf(selected + "    return torch.sum(torch." + use + ")\n").empty());
+  const std::string write = "    z = torch.mul(x, 2)\n    return torch.index_put_(z, ";
+  CHECK(problemsOf(write + "[torch.gt(x, 0)], torch.zeros([2]))\n").empty());
 }
 
 TEST_CASE("TorchScript: what two masks that depend on data select does not meet") {

@@ -11,6 +11,7 @@ import onnx
 import torch
 
 from .agreement import check_gradients, check_joint, check_program
+from .aliases import check_aliases
 from .attributes import attributes_of
 from .calls import Call, Inputs, make_call
 from .chance import warn_of_chance
@@ -110,6 +111,7 @@ def export(
         outputs = _output_names(call, list(observation.outputs), output_names)
         check_gradients(module, call, state, observation, outputs)
         check_stops(module, call, state, observation)
+        check_aliases(module, call, state)
         warn_of_chance(module, call, state, observation)
         _warn_of_strangers(observation)
         state = state.snapshot()  # tracing a batch norm in training mode moves its statistics

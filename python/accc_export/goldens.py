@@ -13,6 +13,7 @@ from safetensors.torch import save_file
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from .aliases import followed
 from .calls import Call, Inputs, make_call
 from .errors import ExportError, ExportWarning
 from .exporting import Dynamic, Export, export, export_joint
@@ -216,7 +217,8 @@ class GoldenRun:
 
         With averages of weights also `state.optimizer.ema.<parameter>`."""
         torch.manual_seed(0)
-        module = module._apply(lambda x: _to(x, dtype))  # Module.to(dtype) would drop imaginary parts
+        with followed(module) if dtype == torch.float64 else contextlib.nullcontext():
+            module = module._apply(lambda x: _to(x, dtype))  # Module.to(dtype) would drop imaginary parts
         inputs, target = [_to(x, dtype) for x in self.call.inputs.values()], _to(self.target, dtype)
         tensors = {**dict(module.named_parameters()), **dict(module.named_buffers())}
         named = ((n, p) for n, p in module.named_parameters(remove_duplicate=False) if p.requires_grad)

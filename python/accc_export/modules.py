@@ -125,20 +125,39 @@ def without_hooks(parameters: Iterable[torch.nn.Parameter]) -> Iterator[None]:
             parameter._backward_hooks = held
 
 
+def address_of(x: torch.Tensor) -> int:
+    """Where its memory begins; 0 for one that has none of its own."""
+    try:
+        return x.untyped_storage().data_ptr()
+    except (RuntimeError, NotImplementedError):
+        return 0
+
+
 class _Cut(TorchFunctionMode):
-    """Copies tensors that were computed as ones that were not: copy.deepcopy refuses those of a graph."""
+    """Copies tensors that were computed as ones that were not: copy.deepcopy refuses those of a graph. What is in the memory of a
+    parameter is in that of its copy."""
+
+    def __init__(self, module: torch.nn.Module) -> None:
+        super().__init__()
+        self.memory = {address_of(x): x for x in module.parameters() if x.numel()}
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
-        if function is torch.Tensor.__deepcopy__ and not args[0].is_leaf:
+        if function is torch.Tensor.__deepcopy__:
             tensor, memo = args
-            memo[id(tensor)] = tensor.detach().clone()
-            return memo[id(tensor)]
+            parameter = self.memory.get(address_of(tensor)) if tensor.numel() else None
+            if parameter is not None:
+                first = tensor.storage_offset() - parameter.storage_offset()
+                memo[id(tensor)] = copy.deepcopy(parameter, memo).detach().as_strided(tensor.shape, tensor.stride(), first)
+            elif not tensor.is_leaf:
+                memo[id(tensor)] = tensor.detach().clone()
+            if id(tensor) in memo:
+                return memo[id(tensor)]
         return function(*args, **(kwargs or {}))
 
 
 def copied(module: torch.nn.Module) -> torch.nn.Module:
     """A copy of the module, which may keep results of an earlier pass: the distribution that a policy sampled from."""
-    with _Cut():
+    with _Cut(module):
         return copy.deepcopy(module)
 
 

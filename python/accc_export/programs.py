@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import torch
 from torch.export.graph_signature import InputKind
 
+from .aliases import read_parameters
 from .calls import Call, flat_forward
 from .constants import known_constants
 from .data import traced_data
@@ -38,7 +39,9 @@ def program_of(
     """The module as torch.export has it, which returns a dict of its outputs; with a loss, that first, and others detached."""
     try:
         with _traceable(module, call, observation.fixed, inputs, outputs, loss):
-            return _without_known_numbers(torch.export.export(module, tuple(inputs.values()), dynamic_shapes=_shapes(inputs, axes)))
+            program = torch.export.export(module, tuple(inputs.values()), dynamic_shapes=_shapes(inputs, axes))
+        read_parameters(program, module)
+        return _without_known_numbers(program)
     except ExportError:
         raise
     except Exception as error:  # whatever the tracer and the module's own code raise

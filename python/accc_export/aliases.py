@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Tensors in the memory of parameters that a module keeps, as the w.detach() of a target: they are trained with these."""
+
+import contextlib
+import gc
+from collections.abc import Iterator
+
+import torch
+from torch.export.graph_signature import InputKind
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from .calls import Call
+from .errors import ExportError
+from .modules import State, address_of, preserved_buffers, preserved_values
+
+Alias = tuple[torch.Tensor, str]
+
+
+def aliases_of(parameters: dict[str, torch.Tensor]) -> list[Alias]:
+    """All tensors that are there in the memory of a parameter, wherever they are kept, with its name."""
+    memory = {address_of(x): name for name, x in parameters.items() if x.numel()}
+    tensors = [x for x in gc.get_objects() if type(x) is torch.Tensor and not x.is_sparse and x.numel()]
+    return [(x, memory[address_of(x)]) for x in tensors if address_of(x) in memory]
+
+
+def check_aliases(module: torch.nn.Module, call: Call, state: State) -> None:
+    """Raises ExportError where forward reads such a tensor, of which ONNX holds the numbers of now. To be called within `preserved`."""
+    kept = {id(x): name for x, name in aliases_of({name: x for name, x in state.parameters.items() if x.requires_grad})}
+    if not kept:
+        return
+    watch = _Reads(kept)
+    with preserved_buffers(module), preserved_values(state.parameters.values()), torch.random.fork_rng(devices=[]), torch.enable_grad(), watch:
+        call.run(module)
+    if watch.found:
+        raise ExportError(
+            f"forward reads a tensor that it keeps in the memory of the parameter {sorted(watch.found)[0]} (detach() gives one), and "
+            "ONNX has no way to say so: give the file a name that ends in .pt2"
+        )
+
+
+class _Reads(TorchDispatchMode):
+    """Sees which of the tensors operators take."""
+
+    supports_higher_order_operators = True
+
+    def __init__(self, kept: dict[int, str]) -> None:
+        super().__init__()
+        self.kept, self.found = kept, set()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.found |= {self.kept[id(x)] for x in tree_leaves((args, kwargs)) if id(x) in self.kept}
+        return func(*args, **(kwargs or {}))
+
+
+def read_parameters(program: torch.export.ExportedProgram, module: torch.nn.Module) -> None:
+    """Lets what reads such a tensor read the parameter: the program holds it as a constant, with the numbers of now."""
+    parameters = dict(module.named_parameters())
+    memory = {address_of(x): name for name, x in parameters.items() if x.numel()}
+    nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+    specs = program.graph_signature.input_specs
+    held = {spec.target: nodes[spec.arg.name] for spec in specs if spec.kind is InputKind.PARAMETER}
+    first = next(node for node in program.graph.nodes if node.op != "placeholder")
+    for spec in specs:
+        value = program.constants.get(spec.target) if spec.kind is InputKind.CONSTANT_TENSOR else None
+        name = memory.get(address_of(value)) if isinstance(value, torch.Tensor) and value.numel() else None
+        if name is None:
+            continue
+        layout = [(x.shape, x.stride(), x.storage_offset(), x.dtype) for x in (value, parameters[name])]
+        if layout[0] != layout[1]:
+            raise ExportError(f"forward reads a part of the parameter {name} that it keeps in an attribute: let it take the part when it needs it")
+        with program.graph.inserting_before(first):
+            detached = program.graph.call_function(torch.ops.aten.detach.default, (held[name],))
+        detached.meta["val"] = held[name].meta["val"].detach()
+        nodes[spec.arg.name].replace_all_uses_with(detached)
+    program.graph_module.recompile()
+
+
+@contextlib.contextmanager
+def followed(module: torch.nn.Module) -> Iterator[None]:
+    """Inside, parameters may get other memory: what was in that which they had is in theirs behind."""
+    parameters = dict(module.named_parameters())
+    kept = aliases_of(parameters)
+    yield
+    for x, name in kept:
+        x.data = parameters[name].data.as_strided(x.shape, x.stride(), x.storage_offset())

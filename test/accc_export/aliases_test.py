@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""accc_export and tensors in the memory of parameters that a module keeps. Needs PyTorch; scripts/sweep --package runs it.
+
+What build/bin/accc makes of the files is compared with PyTorch where that is built.
+"""
+
+import copy
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import torch
+from safetensors.torch import load_file
+from torch import nn
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+import accc_export  # noqa: E402
+
+ACCC = ROOT / "build" / "bin" / "accc"
+
+
+class Target:
+    def __init__(self, weight):
+        self.weight = weight
+
+
+class Kept(nn.Linear):
+    """Keeps its weight without a gradient, as losses of reinforcement learning do, in something that is no list."""
+
+    def __init__(self, *sizes, of=torch.Tensor.detach):
+        super().__init__(*sizes)
+        self.of = of
+        self.target = None
+
+    def forward(self, x):
+        if self.target is None:
+            self.target = Target(self.of(self.weight))
+        return {"loss": (super().forward(x) * (x @ self.target.weight.T)).mean()}
+
+
+class Sloped(Kept):
+    """Takes a derivative, too."""
+
+    def forward(self, x):
+        x = x.requires_grad_()
+        loss = super().forward(x)["loss"]
+        (slope,) = torch.autograd.grad(loss, x, create_graph=True)
+        return {"loss": loss + slope.square().mean()}
+
+
+class Apart(nn.Linear):
+    """Keeps what it does not read, and a copy that it does."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.kept, self.first = self.weight.detach(), self.weight.detach().clone()
+
+    def forward(self, x):
+        return {"loss": (super().forward(x) * (x @ self.first.T)).mean()}
+
+
+class AliasesTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        torch.manual_seed(0)
+        self.x = torch.randn(3, 4)
+
+    def compare(self, module, exporter):
+        golden = self.folder / "golden"
+        accc_export.golden(module, self.x, golden, loss="output:loss", exporter=exporter, steps=3, lr=0.5)
+        for name in ("golden", "golden64") if hasattr(module, "target") else ("golden",):  # what is a copy stays in float32
+            torch.testing.assert_close(load_file(golden / f"{name}.safetensors")["losses"], self.losses(module))
+        if ACCC.exists():
+            (model,) = golden.glob("model.*")
+            done = subprocess.run([ACCC, "diff", model, golden], capture_output=True, text=True, timeout=100)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def losses(self, module):
+        """What PyTorch makes of the module itself, whose numbers are put back."""
+        state = copy.deepcopy(module.state_dict())
+        optimizer, losses = torch.optim.SGD(module.parameters(), lr=0.5), []
+        for _ in range(3):
+            loss = module(self.x)["loss"]
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.detach())
+        module.load_state_dict(state)
+        return torch.stack(losses)
+
+    def test_what_is_kept_is_trained(self):
+        for module in Kept(4, 2), Sloped(4, 2):
+            for exporter in ("torch.export", "joint") if type(module) is Kept else ("joint",):
+                self.compare(module, exporter)  # also where a pass has been before
+
+    def test_what_is_not_read(self):
+        for exporter in ("torch.export", "joint"):
+            self.compare(Apart(4, 2), exporter)
+        accc_export.export(nn.Sequential(nn.Linear(4, 4), nn.Tanh()), self.x, self.folder / "m.onnx")
+
+    def test_refusals(self):
+        module = Kept(4, 2)
+        for _ in range(2):
+            with self.assertRaisesRegex(accc_export.ExportError, "keeps in the memory of the parameter weight .*ends in .pt2"):
+                accc_export.export(module, self.x, self.folder / "m.onnx")
+            module(self.x)
+        with self.assertRaisesRegex(accc_export.ExportError, "a part of the parameter weight that it keeps"):
+            accc_export.export(Kept(4, 2, of=lambda weight: weight.detach()[:1]), self.x, self.folder / "m.pt2")
+
+
+if __name__ == "__main__":
+    unittest.main()

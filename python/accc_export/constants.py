@@ -18,15 +18,19 @@ _PLAIN = (int, float, bool, type(None), torch.dtype, torch.device, torch.layout)
 
 
 class _Grids(TorchFunctionMode):
-    """Makes grids of floats, such as a solver's times, of a list of their numbers, which tracers know. Integers may be places, which
-    compilers know as such."""
+    """Makes grids, such as a solver's times, of a list of their numbers, which tracers know. PyTorch (2.15) knows no tensor that an
+    operator makes of nothing. Integers may be places, which compilers know as such."""
+
+    def __init__(self, *, integers: bool = False) -> None:
+        super().__init__()
+        self.integers = integers
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         if function in _GRIDS and all(type(x) in _PLAIN for x in (*args, *kwargs.values())):
             with _disable_current_modes():
                 grid = function(*args, **kwargs)
-            if grid.is_floating_point() and grid.numel() <= _ELEMENTS and not grid.requires_grad:
+            if (self.integers or grid.is_floating_point()) and grid.numel() <= _ELEMENTS and not grid.requires_grad:
                 return torch.tensor(grid.tolist(), dtype=grid.dtype, device=grid.device)
         return function(*args, **kwargs)
 
@@ -56,3 +60,9 @@ def known_constants(fixed: Iterable[torch.Tensor] = ()) -> Iterator[None]:
         stack.enter_context(mock.patch.object(fake_tensor.FakeTensorConverter, "from_real_tensor", converted))
         stack.enter_context(_Grids())
         yield
+
+
+
+def known_ranges() -> contextlib.AbstractContextManager:
+    """Inside, tracers know the integers of torch.arange as well: losses list dimensions so, `torch.arange(2, x.ndim).tolist()`."""
+    return _Grids(integers=True)

@@ -212,13 +212,23 @@ def _conditions_of(program: torch.export.ExportedProgram, axes: list[dict[int, s
     return conditions
 
 
-def first_lines(error: BaseException) -> str:
-    """The innermost cause, whose message names the operator or the line of the module."""
+def _innermost(error: BaseException) -> BaseException:
     while error.__cause__ is not None:
         error = error.__cause__
+    return error
+
+
+def asks_for_values(error: BaseException) -> bool:
+    """Whether what forward does hangs on values that a trace does not have."""
+    return isinstance(_innermost(error), _OF_VALUES)
+
+
+def first_lines(error: BaseException) -> str:
+    """The innermost cause, whose message names the operator or the line of the module."""
+    error = _innermost(error)
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = " ".join(lines[:3])[:500] or type(error).__name__
-    if isinstance(error, _OF_VALUES):
+    if asks_for_values(error):
         return f"what {_asking(error)} does depends on the values of a tensor, and a trace has none ({text.partition(' (unhinted')[0]})"
     return f"{_UNTRACEABLE} ({text})" if "fake tensor in the exported program" in text else text
 

@@ -11,11 +11,11 @@ from torch.export.graph_signature import InputKind
 
 from .aliases import read_parameters
 from .calls import Call, flat_forward
-from .constants import known_constants
+from .constants import known_constants, known_ranges
 from .data import traced_data
 from .dropouts import plain_drop_paths, plain_dropouts
 from .errors import ExportError
-from .exporters import Axes, first_lines
+from .exporters import Axes, asks_for_values, first_lines
 from .files import write_whole
 from .joint import behind, with_backward
 from .modules import Observation, State
@@ -37,9 +37,19 @@ def program_of(
     loss: Loss | None = None,
 ) -> torch.export.ExportedProgram:
     """The module as torch.export has it, which returns a dict of its outputs; with a loss, that first, and others detached."""
-    try:
+
+    def traced() -> torch.export.ExportedProgram:
         with _traceable(module, call, observation.fixed, inputs, outputs, loss):
-            program = torch.export.export(module, tuple(inputs.values()), dynamic_shapes=_shapes(inputs, axes))
+            return torch.export.export(module, tuple(inputs.values()), dynamic_shapes=_shapes(inputs, axes))
+
+    try:
+        try:
+            program = traced()
+        except Exception as error:
+            if not asks_for_values(error):
+                raise
+            with known_ranges():
+                program = traced()
         read_parameters(program, module)
         return _without_known_numbers(program)
     except ExportError:

@@ -96,6 +96,10 @@ class DerivativesTest(unittest.TestCase):
             self.export(nn.Sequential(module, Squares()), x)
         accc_export.export(Placed(4, 4), x, self.path)  # places stay what they are, an aten.arange
         self.assertIn(torch.ops.aten.arange.default, [node.target for node in torch.export.load(self.path).graph.nodes])
+        for call, options in (accc_export.export, {}), (accc_export.export_joint, {"loss": "output:loss"}):
+            call(Listed(4, 2), {"x": torch.randn(3, 5, 4)}, self.path, dynamic={"batch": {"x": 0}}, **options)
+            called = [node for node in torch.export.load(self.path).graph.nodes if "aten.sum.dim_IntList" in str(node.target)]
+            self.assertIn([1, 2], [node.args[1] for node in called])
 
     def test_open_dimensions(self):
         opened = {"equation": {"points": {"x": 0, "t": 0, "start": 0}}, "forces": {"atoms": {"kinds": 0, "positions": 0, "forces": 0}, "pairs": {"edges": 1}}}
@@ -214,6 +218,14 @@ class Placed(nn.Linear):
 
     def forward(self, x):
         return super().forward(x * torch.arange(x.shape[1]))
+
+
+class Listed(nn.Linear):
+    """Lists the dimensions that it sums along, as MONAI's losses do."""
+
+    def forward(self, x):
+        dims = torch.arange(1, x.ndim).tolist()
+        return {"loss": super().forward(x).square().sum(dims).mean()}
 
 
 class Counting(Sloped):

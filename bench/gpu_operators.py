@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Finds kernels that would leave most of a GPU idle, without a GPU.
 
-    bench/gpu_operators.py                       # all of operator_cases.py, some 10 minutes
+    bench/gpu_operators.py                       # all of operator_cases.py and derivative_cases.py, some 10 minutes
     bench/gpu_operators.py 'sort|topk' --most 40
     bench/gpu_operators.py scan --accc OLD       # with another build of accc
 
@@ -24,7 +24,7 @@ import sys
 import tempfile
 import warnings
 
-from operators import ROOT, export, run_accc
+from operators import ROOT, export, is_joint, run_accc
 
 # An H100: bytes a second of its memory and of one multiprocessor, multiprocessors, warp instructions a
 # second of one, clock, cycles from one instruction of a warp to the next that needs it, start of a kernel.
@@ -50,11 +50,12 @@ def kernels_of(case, folder, program):
     import torch
 
     torch.manual_seed(0)
-    export(*case(), folder)
+    export(*case(), folder, is_joint(case))
     library = folder / "model.so"
     command = ["compile", folder / "model.pt2", "-o", library, "-q", "--target", "cuda"]
     command += ["--arch", "compute_80", "--weights", "none", "--optimizer", "sgd"]
-    run_accc(program, *command, "--loss", "output:output_0")
+    command += [] if is_joint(case) else ["--loss", "output:output_0"]
+    run_accc(program, *command)
     return json.loads(run_accc(program, "inspect", library, "--kernels", "--json"))["kernels"]["train_step"]
 
 
@@ -65,13 +66,15 @@ def main():
     parser.add_argument("--accc", default=str(ROOT / "build" / "bin" / "accc"))
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    from operator_cases import CASES
+    import derivative_cases
+    import operator_cases
 
+    cases = operator_cases.CASES | derivative_cases.CASES
     rows, failures = [], 0
-    for name in filter(re.compile(options.pattern).search, CASES):
+    for name in filter(re.compile(options.pattern).search, cases):
         with tempfile.TemporaryDirectory() as folder:
             try:
-                kernels = kernels_of(CASES[name], pathlib.Path(folder), options.accc)
+                kernels = kernels_of(cases[name], pathlib.Path(folder), options.accc)
             except Exception as error:
                 failures += 1
                 print(f"{name}: {error}", file=sys.stderr)

@@ -455,6 +455,13 @@ case("chunk_softmax", lambda x: torch.cat([a.softmax(-1) for a in x.chunk(32, 1)
 # ---- losses ----
 
 case("cdist_1024x64", lambda a, c: torch.cdist(a, c), r(1024, 64), r(1024, 64))
+case("distances_l1_1024x64", lambda a, c: (a[:, None] - c[None]).abs().sum(-1), r(1024, 64), r(1024, 64))
+case(
+    "nearest_2048x3",
+    lambda a, c: (a[:, :, None] - c[:, None]).square().sum(-1).min(2)[0],
+    r(4, 2048, 3),
+    r(4, 2048, 3),
+)
 case("chamfer_2048x3", lambda a, c: torch.cdist(a, c).min(2)[0], r(4, 2048, 3), r(4, 2048, 3))
 case(
     "cos_matrix",

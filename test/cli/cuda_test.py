@@ -55,6 +55,19 @@ func.func @forward(%a: tensor<512x{padded}xbf16> {{accc.role = #prim.role<input>
   return %6 : tensor<512x{padded}xbf16>
 }}
 """
+# The distances of each of some points from each of others.
+DISTANCES = """
+func.func @forward(%a: tensor<{points}x3xf32> {{accc.name = "a", accc.role = #prim.role<input>}},
+    %b: tensor<2048x3xf32> {{accc.name = "b", accc.role = #prim.role<input>}})
+    -> (tensor<{points}x2048xf32> {{accc.name = "y", accc.role = #prim.role<output>}}) {{
+  %0 = prim.broadcast %a {{dimensions = array<i64: 0, 2>}} : (tensor<{points}x3xf32>) -> tensor<{points}x2048x3xf32>
+  %1 = prim.broadcast %b {{dimensions = array<i64: 1, 2>}} : (tensor<2048x3xf32>) -> tensor<{points}x2048x3xf32>
+  %2 = prim.sub %0, %1 : (tensor<{points}x2048x3xf32>, tensor<{points}x2048x3xf32>) -> tensor<{points}x2048x3xf32>
+  %3 = prim.abs %2 : (tensor<{points}x2048x3xf32>) -> tensor<{points}x2048x3xf32>
+  %4 = prim.reduce sum %3 {{dimensions = array<i64: 2>}} : (tensor<{points}x2048x3xf32>) -> tensor<{points}x2048xf32>
+  return %4 : tensor<{points}x2048xf32>
+}}
+"""
 CHANNELS = """
 func.func @forward(%x: tensor<16x64x784xf32> {accc.name = "x", accc.role = #prim.role<input>})
     -> (tensor<16x64x784xf32> {accc.name = "y", accc.role = #prim.role<output>}) {
@@ -213,6 +226,15 @@ class Cuda(CommandLineTest):
         self.assertEqual(kernel.count("st.global.f32"), 13)
         for label in re.findall(r"^(\$L\w+):", kernel, re.MULTILINE):
             self.assertNotIn(f"{label};", kernel[kernel.index(f"\n{label}:"):])
+
+    def test_rows_that_read_the_same_are_reduced_together(self):
+        (kernel,) = self.kernels("many", DISTANCES.format(points=1024))
+        self.assertEqual(kernel.count("st.global.f32"), 8)
+        self.assertEqual(kernel.count("ld.global.f32"), 3 * (8 + 1))
+        self.assertNotIn("shfl", kernel)
+        # Of fewer points a warp would take so many at once that most multiprocessors had nothing to do.
+        (kernel,) = self.kernels("few", DISTANCES.format(points=64))
+        self.assertEqual(kernel.count("st.global.f32"), 1)
 
     def test_without_ptxas_there_is_ptx(self):
         with environment(CUDA_PATH="/nonexistent", PATH="/usr/bin:/bin"):

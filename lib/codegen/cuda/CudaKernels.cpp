@@ -205,9 +205,12 @@ ReductionShare CudaKernels::shareReduction(func::FuncOp function,
     taskColumns /= 2;
   int64_t shares = 1; // lanes of a column
   auto lanes = [&] { return taskColumns * shares; };
-  // A row's lanes take whole sectors.
-  auto splitsSector = [&] { return lanes() < kSector && elements > shares; };
-  while (lanes() < kWarp && (elements > shares * kElementsOfThread || splitsSector()))
+  // A row's lanes take whole sectors. Where a lane has several results, it brings each together
+  // with other lanes: the fewer, the better.
+  bool isShort = shape.together > 1 && elements < kSector;
+  auto splitsSector = [&] { return lanes() < kSector && elements > shares && !isShort; };
+  int64_t ofLane = kElementsOfThread * shape.together;
+  while (lanes() < kWarp && (elements > shares * ofLane || splitsSector()))
     shares *= 2;
   // More than a warp where the GPU would idle, or a lane could not keep its part of a row.
   constexpr int64_t kLeast = 8, kLong = 16; // elements of a lane
@@ -215,7 +218,9 @@ ReductionShare CudaKernels::shareReduction(func::FuncOp function,
     int64_t ofLane = llvm::divideCeil(elements, shares);
     return ofLane * shape.registers > freeRegisters(lanes());
   };
-  auto isLong = [&] { return taskColumns == 1 && (elements > shares * kLong || isFull()); };
+  auto isLong = [&] {
+    return taskColumns == 1 && shape.together == 1 && (elements > shares * kLong || isFull());
+  };
   auto idles = [&] { return tasks() * lanes() < kManyThreads && elements >= shares * kLeast; };
   // The warps of a block bring together what each has of some columns: of more, more than registers
   // hold.

@@ -338,7 +338,9 @@ Value BodyEmitter::select(ArrayRef<IndexRange> ranges, function_ref<Value()> ins
 
 void BodyEmitter::bind(Value tensor, ArrayRef<AffineExpr> position, Value value) {
   AffineExpr offset = linearise(cast<RankedTensorType>(tensor.getType()).getShape(), position);
-  bound[tensor].assign(1, {offset, value});
+  SmallVector<Bound, 1> &known = bound[tensor];
+  llvm::erase_if(known, [&](const Bound &each) { return each.offset == offset; });
+  known.push_back({offset, value});
 }
 
 // ---- Memory ----

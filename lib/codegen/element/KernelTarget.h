@@ -31,6 +31,7 @@ struct ReductionShape {
   int64_t rows, columns, elements;
   int64_t strip = 1;     // so many rows are a task's; 0: as many as leave the machine busy
   int64_t registers = 0; // of 32 bits that a lane is to keep for each element that it has
+  int64_t together = 1;  // results that a lane has in place of each of these, which read the same
   /// Some of what is read has neighbours among the elements of a result, not among the columns.
   bool transposed = false;
 };

@@ -58,6 +58,12 @@ Value Reductions::operandOf(BodyEmitter &emitter, prim::ReduceOp reduction) cons
       emitter.convertFloat(emitter.element(of.tensor, of.index), accumulatorOf(reduction)));
 }
 
+Reductions Reductions::movedBy(unsigned dim, int64_t rows) const {
+  Reductions moved(*this);
+  moved.position[dim] = position[dim] + rows;
+  return moved;
+}
+
 ArrayRef<int64_t> Reductions::spaceShape() const {
   return prim::ReduceOp(levels.front().front()).getOperand().getType().getShape();
 }

@@ -44,6 +44,9 @@ struct Reductions {
   /// accesses.
   void emitAll(BodyEmitter &emitter) const;
 
+  /// The same, so many rows further along a kept dimension.
+  Reductions movedBy(unsigned dim, int64_t rows) const;
+
   llvm::ArrayRef<int64_t> spaceShape() const;
   llvm::SmallVector<mlir::AffineExpr> keptPosition() const;
   /// How many levels of reductions the value needs.

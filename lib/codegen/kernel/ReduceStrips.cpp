@@ -20,7 +20,7 @@ SmallVector<ThreadReduction::Step> ThreadReduction::stepsOfRow() {
 }
 
 /// A task's rows, one after the other.
-void ThreadReduction::emitStrip(Value task, int64_t rows, ArrayRef<unsigned> kept) {
+void ThreadReduction::emitStrip(Value task, int64_t rows) {
   SmallVector<Step> steps = stepsOfRow();
   forEach(steps, [&](Step &) {
     for (Value value : shared)
@@ -87,6 +87,8 @@ bool ThreadReduction::takesVectors(int64_t neighbours) const {
 }
 
 static constexpr int64_t kMostNeighbours = 4;
+/// More have too many totals in registers, beside what they read.
+static constexpr int64_t kMostTogether = 8;
 
 /// How many of a row that has many.
 int64_t ThreadReduction::findWidth() const {
@@ -115,6 +117,28 @@ int64_t ThreadReduction::findColumns() const {
   return 1;
 }
 
+/// The dimension along which rows are taken together: where most of what a row reads is what its
+/// neighbours read. Nothing may be read once only, for which memory is waited, whatever else is.
+std::optional<unsigned> ThreadReduction::findTogether() const {
+  AffineMap accesses = exec::KernelOp(r.kernel).getSpecAttr().getAccesses();
+  if (r.levels.size() > 1 || !r.columns.empty() || r.hasFullOutput(0) || r.hasFullOutput(1) ||
+      accesses.getNumSymbols() > 0)
+    return std::nullopt;
+  SmallVector<int64_t> readAgain(r.position.size(), 0);
+  for (AffineExpr access : accesses.getResults()) {
+    auto follows = [&](unsigned dim) { return prim::coefficientOf(access, dim) != 0; };
+    bool variesInRow = llvm::any_of(reduced, follows);
+    if (llvm::all_of(reduced, follows) && llvm::all_of(kept, follows) && follows(inner))
+      return std::nullopt;
+    for (unsigned dim : kept)
+      readAgain[dim] += variesInRow && !follows(dim);
+  }
+  const int64_t *most = llvm::max_element(readAgain);
+  if (*most == 0)
+    return std::nullopt;
+  return static_cast<unsigned>(most - readAgain.begin());
+}
+
 /// How a task is shared, and whether a row stays in registers: always, where columns are reduced.
 void ThreadReduction::chooseShare(int64_t rows, int64_t columns) {
   int64_t live = countLiveRegisters(r), mostNeighbours = findWidth();
@@ -124,11 +148,11 @@ void ThreadReduction::chooseShare(int64_t rows, int64_t columns) {
     while (width > 1 && elements < share.lanes * width)
       width /= 2;
   };
-  auto keeps = [&](int64_t registers) {
+  auto keeps = [&](int64_t registers, int64_t ofRows = 1) {
     int64_t ofLane = llvm::divideCeil(elements / width, share.lanes) * width,
-            rest = elements % width == 0 ? 0 : 1;
-    return ofLane * laneColumns <= (laneColumns > 1 ? 2 : 1) * kMostElements &&
-           (ofLane + rest) * laneColumns * registers <= target.getFreeRegisters(function);
+            rest = elements % width == 0 ? 0 : 1, results = laneColumns * ofRows;
+    return ofLane * results <= (results > 1 ? 2 : 1) * kMostElements &&
+           (ofLane + rest) * results * registers <= target.getFreeRegisters(function);
   };
   int64_t ofStrip = live + static_cast<int64_t>(shared.size() + r.columns.size());
   if (!r.columns.empty()) {
@@ -142,39 +166,93 @@ void ThreadReduction::chooseShare(int64_t rows, int64_t columns) {
     if (inRegisters)
       return;
   }
-  setShare({.rows = rows,
-            .columns = columns,
-            .elements = elements,
-            .transposed = columns > 1 && readsTransposed()});
+  ReductionShape shape{.rows = rows,
+                       .columns = columns,
+                       .elements = elements,
+                       .transposed = columns > 1 && readsTransposed()};
+  if (std::optional<unsigned> dim = findTogether()) {
+    sharing = *dim;
+    int64_t extent = r.domain.extents[sharing];
+    // No task may write over what another one reads of a row that both have.
+    bool mayOverlap = exec::KernelOp(r.kernel).getSpecAttr().getInPlace().empty();
+    for (int64_t count = kMostTogether; count > 1; count /= 2) {
+      if (extent < count || (extent % count != 0 && !mayOverlap))
+        continue;
+      shape.rows = rows / extent * static_cast<int64_t>(llvm::divideCeil(extent, count));
+      shape.together = count;
+      setShare(shape);
+      int64_t tasks = shape.rows * static_cast<int64_t>(llvm::divideCeil(columns, share.columns));
+      if (tasks < target.getBusyTasks(function))
+        continue;
+      for (int64_t i = 1; i < count; ++i)
+        together.push_back(r.movedBy(sharing, i));
+      inRegisters = keeps(live, count);
+      return;
+    }
+    shape.rows = rows;
+    shape.together = 1;
+  }
+  setShare(shape);
   inRegisters = keeps(live);
+}
+
+/// Goes to the rows of a task. The last ones of a dimension that is no multiple of so many are
+/// those that end with it, of which some are other tasks' as well.
+void ThreadReduction::setRows(const Domain &tasks, Value row) {
+  setRow(emitter, tasks, kept, row);
+  auto count = static_cast<int64_t>(together.size());
+  if (count == 1)
+    return;
+  int64_t extent = r.domain.extents[sharing];
+  Value first;
+  {
+    BodyEmitter::Scope scope(emitter); // the dimension gets another value
+    Value tile = index.evaluate(index.dim(sharing)).base;
+    first = b.create<arith::MulIOp>(loc, tile, index.constant(count));
+  }
+  if (extent % count != 0) {
+    own = first;
+    first = b.create<arith::MinUIOp>(loc, first, index.constant(extent - count));
+  }
+  index.setDim(sharing, first, extent - count + 1);
+}
+
+/// Whether a row of the task is no other's; null where that is known.
+Value ThreadReduction::isOwn(size_t number) {
+  if (!own)
+    return nullptr;
+  Value row = index.evaluate(index.dim(sharing) + static_cast<int64_t>(number)).base;
+  return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::uge, row, own);
 }
 
 KernelFunction ThreadReduction::emit() {
   const Domain &domain = r.domain;
-  SmallVector<unsigned> kept;
   laneColumns = findColumns();
   index.setVector(inner, laneColumns);
   int64_t rows = 1, columns = domain.reduced[inner] ? 1 : domain.extents[inner] / laneColumns;
-  for (unsigned i = 0; i < r.position.size(); ++i) {
+  for (unsigned i = 0; i < r.position.size(); ++i)
     index.setDim(i, index.constant(0), domain.extents[i]);
-    if (domain.reduced[i] || domain.extents[i] == 1 || i == inner)
-      continue;
-    kept.push_back(i);
-    rows *= domain.extents[i];
-  }
+  for (unsigned dim : kept)
+    rows *= domain.extents[dim];
   chooseShare(rows, columns);
   index.setShortArithmetic(inRegisters && share.strip == 1); // no loop in which addresses advance
   if (share.strip > 1) {
     int64_t tasks = llvm::divideCeil(rows, share.strip);
     tasks = forEachRow(emitter, function, tasks, elements * share.strip,
-                       [&](Value task) { emitStrip(task, rows, kept); });
+                       [&](Value task) { emitStrip(task, rows); });
     return KernelFunction{function, target.getLaunchShape(function, tasks)};
   }
+  Domain ofTasks(domain);
+  auto count = static_cast<int64_t>(together.size());
+  if (count > 1) {
+    ofTasks.extents[sharing] = llvm::divideCeil(domain.extents[sharing], count);
+    rows = rows / domain.extents[sharing] * ofTasks.extents[sharing];
+  }
   int64_t blocks = llvm::divideCeil(columns, share.columns);
-  int64_t tasks =
-      forEachRow(emitter, function, rows * blocks, elements * share.columns, [&](Value row) {
+  int64_t tasks = forEachRow(
+      emitter, function, rows * blocks, elements * share.columns * count, [&](Value row) {
         auto [keptRow, block] = index.divide(row, blocks, rows * blocks);
-        setRow(emitter, domain, kept, keptRow);
+        setRows(ofTasks, keptRow);
         if (columns > 1) {
           Value first = b.create<arith::MulIOp>(loc, block, index.constant(share.columns));
           Value column = b.create<arith::AddIOp>(loc, first, target.getColumn(b, function));

@@ -78,21 +78,24 @@ Value ThreadReduction::inElements(Value lane) {
 SmallVector<Value> ThreadReduction::overRow(ValueRange carried, Body body, Combine combine) {
   if (inRegisters)
     return body(carried, rowSteps);
-  int64_t apart = share.lanes * width, together = kLoopSteps * apart, loops = elements / together;
+  // As many loads are on their way where a step has one for each row.
+  auto ofRows = static_cast<int64_t>(together.size());
+  int64_t count = std::clamp(2 * kLoopSteps / ofRows, kLoopSteps / 2, kLoopSteps);
+  int64_t apart = share.lanes * width, atOnce = count * apart, loops = elements / atOnce;
   Value lane = inElements(target.getShare(b, function));
-  Value start = index.constant(0), end = index.constant(loops * together);
+  Value start = index.constant(0), end = index.constant(loops * atOnce);
   auto turns = [&](Value low, Value high, ValueRange from) {
-    return forLoop(emitter, low, high, together, from, [&](Value i, ValueRange in) {
+    return forLoop(emitter, low, high, atOnce, from, [&](Value i, ValueRange in) {
       Value first = b.create<arith::AddIOp>(loc, i, lane);
       SmallVector<Step> steps;
-      for (int64_t k = 0; k < kLoopSteps; ++k)
+      for (int64_t k = 0; k < count; ++k)
         steps.push_back(makeStep(first, k * apart, width));
       return body(in, steps);
     });
   };
   SmallVector<Value> values;
   if (combine && loops > 2 * kCascadeTurns) {
-    int64_t block = kCascadeTurns * together;
+    int64_t block = kCascadeTurns * atOnce;
     values = forLoop(emitter, start, end, block, carried, [&](Value low, ValueRange in) {
       Value high = b.create<arith::AddIOp>(loc, low, index.constant(block));
       return combine(in, turns(low, b.create<arith::MinUIOp>(loc, high, end), carried));
@@ -100,10 +103,10 @@ SmallVector<Value> ThreadReduction::overRow(ValueRange carried, Body body, Combi
   } else {
     values = turns(start, end, carried);
   }
-  if (loops * together == elements)
+  if (loops * atOnce == elements)
     return values;
   BodyEmitter::Scope scope(emitter);
-  SmallVector<Step> steps = stepsToEnd(loops * together);
+  SmallVector<Step> steps = stepsToEnd(loops * atOnce);
   return body(values, steps);
 }
 
@@ -143,13 +146,13 @@ Value ThreadReduction::combineNeighbours(prim::ReduceOp reduction, Value vector)
   return values.front();
 }
 
-/// Adds what the steps have to the thread's totals: of all neighbours, or where these are columns,
-/// whose totals are vectors, of each.
-void ThreadReduction::combine(Steps steps, ArrayRef<prim::ReduceOp> reductions,
-                              MutableArrayRef<Value> totals) {
+/// Adds what the steps have of the row to the thread's totals: of all neighbours, or where these
+/// are columns, whose totals are vectors, of each.
+void ThreadReduction::combine(const Reductions &row, Steps steps,
+                              ArrayRef<prim::ReduceOp> reductions, MutableArrayRef<Value> totals) {
   forEach(steps, [&](Step &step) {
     for (auto [reduction, total] : llvm::zip(reductions, totals)) {
-      Value x = r.operandOf(emitter, reduction);
+      Value x = row.operandOf(emitter, reduction);
       Value neutral = Reductions::initialOf(emitter, reduction);
       if (isa<VectorType>(total.getType()))
         neutral = emitter.toVector(neutral);
@@ -186,21 +189,28 @@ SmallVector<Value> ThreadReduction::initialOf(ArrayRef<prim::ReduceOp> reduction
 /// One pass: the reductions of a level, and the full outputs that need only the levels before it.
 void ThreadReduction::emitLevel(size_t level) {
   ArrayRef<prim::ReduceOp> reductions = r.levels[level];
+  size_t ofRow = reductions.size();
   auto body = [&](ValueRange in, Steps steps) {
     SmallVector<Value> out(in);
-    combine(steps, reductions, out);
+    for (auto [i, row] : llvm::enumerate(together))
+      combine(row, steps, reductions, MutableArrayRef<Value>(out).slice(i * ofRow, ofRow));
     storeFull(steps, level);
     return out;
   };
   auto combineTotals = [&](ValueRange left, ValueRange right) {
     SmallVector<Value> out;
-    for (auto [reduction, a, c] : llvm::zip_equal(reductions, left, right))
-      out.push_back(Reductions::combine(emitter, reduction, a, c));
+    for (auto [i, a] : llvm::enumerate(left))
+      out.push_back(Reductions::combine(emitter, reductions[i % ofRow], a, right[i]));
     return out;
   };
-  SmallVector<Value> totals = overRow(initialOf(reductions), body, combineTotals);
-  for (auto [reduction, total] : llvm::zip(reductions, totals))
-    r.bind(emitter, reduction, combineLanes(reduction, total));
+  SmallVector<Value> initial;
+  for (size_t i = 0; i < together.size(); ++i)
+    llvm::append_range(initial, initialOf(reductions));
+  SmallVector<Value> totals = overRow(initial, body, combineTotals);
+  for (auto [i, total] : llvm::enumerate(totals)) {
+    prim::ReduceOp reduction = reductions[i % ofRow];
+    together[i / ofRow].bind(emitter, reduction, combineLanes(reduction, total));
+  }
 }
 
 /// Two levels in one pass: the second sums exponentials of differences from maxima of the first.
@@ -225,14 +235,14 @@ void ThreadReduction::emitOnline(size_t level, ArrayRef<OnlineSum> sums) {
   SmallVector<Value> totals = overRow(initial, [&](ValueRange in, Steps steps) {
     SmallVector<Value> out(in);
     MutableArrayRef<Value> all(out);
-    combine(steps, reductions, all.take_front(n));
+    combine(r, steps, reductions, all.take_front(n));
     storeFull(steps, level);
     for (auto [i, sum] : llvm::enumerate(sums)) {
       Value to = subtracted(sum, out[sum.maximum]);
       r.bind(emitter, reductions[sum.maximum], to);
       out[n + i] = rescale(sum, out[n + i], in[sum.maximum], to);
     }
-    combine(steps, second, all.drop_front(n));
+    combine(r, steps, second, all.drop_front(n));
     return out;
   });
   SmallVector<Value> own(totals);
@@ -258,7 +268,11 @@ void ThreadReduction::emitOutputs() {
       storeFull(steps, r.levels.size());
       return SmallVector<Value>();
     });
-  target.onOneLane(emitter, [&] { onlyWhere(hasResult, [&] { r.storeKept(emitter); }); });
+  auto storeRows = [&] {
+    for (auto [i, row] : llvm::enumerate(together))
+      onlyWhere(isOwn(i), [&] { row.storeKept(emitter); });
+  };
+  target.onOneLane(emitter, [&] { onlyWhere(hasResult, storeRows); });
 }
 
 /// `start`: the steps of a row that stays in registers, with what is known of them before the row.
@@ -278,7 +292,7 @@ void ThreadReduction::emitRow(Steps start) {
   }
   MutableArrayRef<Value> totals(columnTotals);
   for (size_t k = 0; k * r.columns.size() < totals.size(); ++k)
-    combine(Steps(rowSteps).slice(k, 1), r.columns,
+    combine(r, Steps(rowSteps).slice(k, 1), r.columns,
             totals.slice(k * r.columns.size(), r.columns.size()));
   emitOutputs();
 }

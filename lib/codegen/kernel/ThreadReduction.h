@@ -9,10 +9,15 @@
 // Rows that stay in registers may be taken in strips, one row after the other: what they share,
 // such as a normalisation's scale, is read once for all of them, and what is reduced of the strip,
 // one result for each element of a row, is what each thread has of its elements.
+//
+// Where several rows read the same (the distances of many points from one), a task takes some of
+// them at once: it reads that once, and has a total for each.
 #ifndef ACCC_CODEGEN_KERNEL_THREADREDUCTION_H
 #define ACCC_CODEGEN_KERNEL_THREADREDUCTION_H
 
 #include "codegen/kernel/RowAnalysis.h"
+
+#include <vector>
 
 namespace accc::codegen {
 
@@ -24,10 +29,15 @@ public:
         emitter(r.kernel, function, target, errors, static_cast<unsigned>(r.position.size()) + 1),
         index(emitter.indices()), b(emitter.builder()), loc(emitter.loc()),
         inner(static_cast<unsigned>(r.domain.innermost())), elements(r.domain.count(true)),
-        shared(r.findShared()) {
-    for (unsigned i = 0; i < r.position.size(); ++i)
-      if (r.domain.reduced[i] && r.domain.extents[i] != 1)
+        shared(r.findShared()), together{r} {
+    for (unsigned i = 0; i < r.position.size(); ++i) {
+      if (r.domain.extents[i] == 1)
+        continue;
+      if (r.domain.reduced[i])
         reduced.push_back(i);
+      else if (i != inner)
+        kept.push_back(i);
+    }
   }
 
   /// A task is a row of some columns, with a result in each for each reduction; the threads of a
@@ -51,9 +61,12 @@ private:
   bool takesVectors(int64_t neighbours) const;
   int64_t findWidth() const;
   int64_t findColumns() const;
+  std::optional<unsigned> findTogether() const;
+  void setRows(const Domain &tasks, mlir::Value row);
+  mlir::Value isOwn(size_t number);
   void chooseShare(int64_t rows, int64_t columns);
   void emitRow(Steps start);
-  void emitStrip(mlir::Value task, int64_t rows, llvm::ArrayRef<unsigned> kept);
+  void emitStrip(mlir::Value task, int64_t rows);
   void storeColumns(mlir::Value task, int64_t tasks, Steps steps, mlir::ValueRange totals);
   void emitLevel(size_t level);
   void emitOnline(size_t level, llvm::ArrayRef<OnlineSum> sums);
@@ -66,7 +79,7 @@ private:
   void forEach(Steps steps, llvm::function_ref<void(Step &)> body);
   llvm::SmallVector<mlir::Value> initialOf(llvm::ArrayRef<prim::ReduceOp> reductions);
   mlir::Value combineNeighbours(prim::ReduceOp reduction, mlir::Value vector);
-  void combine(Steps steps, llvm::ArrayRef<prim::ReduceOp> reductions,
+  void combine(const Reductions &row, Steps steps, llvm::ArrayRef<prim::ReduceOp> reductions,
                llvm::MutableArrayRef<mlir::Value> totals);
   mlir::Value combineLanes(prim::ReduceOp reduction, mlir::Value total);
   void storeFull(Steps steps, size_t depth);
@@ -85,9 +98,13 @@ private:
   int64_t elements;                      // of a row
   llvm::SmallVector<mlir::Value> shared; // by the rows
   llvm::SmallVector<unsigned> reduced;
+  llvm::SmallVector<unsigned> kept; // but for `inner`
   ReductionShare share;
-  int64_t width = 1;       // of steps, but for those of what is left at the end of a row
-  int64_t laneColumns = 1; // columns that a lane has, neighbours
+  int64_t width = 1;                // of steps, but for those of what is left at the end of a row
+  int64_t laneColumns = 1;          // columns that a lane has, neighbours
+  std::vector<Reductions> together; // rows that a task takes at once: `r`, and those behind it
+  unsigned sharing = 0;             // the dimension along which they lie
+  mlir::Value own; // the first of them that no task before has; null if none has any
   bool inRegisters = false;
   llvm::SmallVector<Step> rowSteps;            // of the whole row, where it stays in registers
   llvm::SmallVector<mlir::Value> columnTotals; // for each step those of `r.columns`

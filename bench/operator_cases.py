@@ -250,9 +250,12 @@ case(
         ),
     ),
 )
+case("maxpool2d_k5", lambda x: F.max_pool2d(x, 5, 1, 2), r(8, 256, 40, 40))
+case("maxpool2d_k9", lambda x: F.max_pool2d(x, 9, 1, 4), r(8, 256, 20, 20))
 case("maxpool2d_k13", lambda x: F.max_pool2d(x, 13, 1, 6), r(4, 128, 20, 20))
 case("maxpool3d", lambda x: F.max_pool3d(x, 3, 2), r(2, 32, 16, 56, 56))
 case("adaptive_max_7", lambda x: F.adaptive_max_pool2d(x, 7), r(8, 256, 30, 30))
+case("avgpool2d_k7", lambda x: F.avg_pool2d(x, 7, 1, 3), r(8, 64, 56, 56))
 case("lppool", lambda x: F.lp_pool2d(x.abs() + 0.1, 2, 3), r(8, 64, 56, 56))
 case(
     "interp_bicubic_up2",

@@ -68,8 +68,10 @@ def SplitWindowsPass : Pass<"split-windows", "::mlir::func::FuncOp"> {
   let description = [{
     A kernel has the elements of a window as code, one by one. Windows of many elements are split until each has
     few: into one for each dimension, into blocks that are reduced where windows do not overlap, and into windows
-    over the results of smaller ones. What is added to the greatest element of a large window is
-    scattered to where that is.
+    over the results of smaller ones. Windows of several dimensions that overlap so much that each element is in
+    more than 16 of them are split as well: they read less, dimension by dimension. What is added to the greatest element
+    of each window is added to the greatest of rows first, then to where a row has it, or where code would have to name too many
+    windows, scattered to where that is.
 
         %y = prim.reduce_window sum %x {window = [1, 100], strides = [1, 1], ...} : (tensor<8x999xf32>) -> tensor<8x900xf32>
 

@@ -27,8 +27,8 @@ KernelLimits CpuTarget::getKernelLimits() const {
   return {.ops = 96,
           .buffers = 32,
           .expensiveOps = 16,
-          .evaluationsPerByte = 0, // caches hold what a window reads
-          .windowReadsPerByte = 8};
+          .evaluationsPerByte = 0,  // caches hold what a window reads
+          .windowReadsPerByte = 2}; // from the nearest cache in the time of a byte of memory
 }
 
 // Fewer fill no vector register.

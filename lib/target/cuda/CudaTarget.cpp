@@ -45,8 +45,8 @@ KernelLimits CudaTarget::getKernelLimits() const {
   return {.ops = 96,
           .buffers = 32,
           .expensiveOps = 16,
-          .evaluationsPerByte = 4, // an H100 has 10 instructions of a lane for a byte of memory
-          .windowReadsPerByte = 8};
+          .evaluationsPerByte = 4,  // an H100 has 10 instructions of a lane for a byte of memory
+          .windowReadsPerByte = 2}; // from the nearest cache in the time of a byte of memory
 }
 
 // The threads of a warp compute what they have in common once each, in as many instructions: the

@@ -25,6 +25,8 @@ struct Window {
   }
   int64_t reach() const { return (size - 1) * dilation + 1; }
   bool overlaps() const { return positions > 1 && (dilation > 1 || stride < size); }
+  /// How many windows may hold an element.
+  int64_t around() const { return (reach() - 1) / stride + 1; }
 };
 
 WindowGeometry geometryOf(WindowScatterOp op) { return WindowGeometry::of(op); }
@@ -34,8 +36,12 @@ template <typename Op> WindowGeometry geometryOf(Op op) {
 
 SmallVector<Window> windowsOf(const WindowGeometry &g) {
   SmallVector<Window> windows;
-  for (auto [d, positions] : llvm::enumerate(g.positions()))
-    windows.push_back({g.window[d], g.strides[d], g.dilations[d], g.low[d], positions});
+  for (auto [d, positions] : llvm::enumerate(g.positions())) {
+    Window &w = windows.emplace_back(
+        Window{g.window[d], g.strides[d], g.dilations[d], g.low[d], positions});
+    if (positions == 1) // an element lies in no other
+      w.stride = std::max(w.stride, w.reach());
+  }
   return windows;
 }
 
@@ -81,9 +87,9 @@ public:
         type.getIntOrFloatBitWidth() < 32) // the parts are not rounded
       x = x.convert(x.getBuilder().getF32Type());
     Tensor y = reduceBlocks(x, windows);
-    for (auto [d, w] : llvm::enumerate(windows))
-      if (w.overlaps())
-        y = reduceOverlapping(y, static_cast<int64_t>(d), w);
+    for (int64_t d = x.rank() - 1; d >= 0; --d) // as the numbers of the greatest are found
+      if (windows[d].overlaps())
+        y = reduceOverlapping(y, d, windows[d]);
     return y.convert(type);
   }
 
@@ -141,6 +147,8 @@ private:
   }
 
   Tensor reduceOverlapping(Tensor x, int64_t d, const Window &w) const {
+    if (!isLargeWindow(w.size))
+      return alongDimension<ReduceWindowOp>(x, d, w, kind);
     Window inside = w;
     inside.low = 0;
     return reduceInside(inBounds(x, d, w.low, (w.positions - 1) * w.stride + w.reach()), d, inside);
@@ -216,10 +224,10 @@ Tensor numbersOfBlocks(Tensor x, int64_t d, const Window &w) {
   return x.wrap(x.getBuilder().create<ArgReduceOp>(x.getLoc(), blocks, ReduceKind::max, d + 1));
 }
 
-/// The numbers of the first greatest elements in windows along dimension d, as i64.
+/// The numbers of the first greatest elements in windows along dimension d.
 Tensor numbersAlong(Tensor x, int64_t d, const Window &w) {
   if (!isLargeWindow(w.size))
-    return alongDimension<ArgWindowOp>(x, d, w).convert(x.getBuilder().getI64Type());
+    return alongDimension<ArgWindowOp>(x, d, w);
   bool isBlocks = !w.overlaps();
   int64_t extent = isBlocks && w.positions > 1 ? w.positions * w.stride
                                                : (w.positions - 1) * w.stride + w.reach();
@@ -252,7 +260,7 @@ Tensor numbersOf(Tensor x, ArrayRef<Window> windows) {
     const Window &w = windows[d];
     if (w.isIdentity(x.dim(d)))
       continue;
-    Tensor row = numbersAlong(left, d, w), found = row;
+    Tensor row = numbersAlong(left, d, w).convert(x.getBuilder().getI64Type()), found = row;
     if (number) {
       Tensor at = windowElements(row, AlongDimension(left, d, w).get());
       Tensor inRow = number->reshape({number->size()}).gather(max(at, 0.0), 0);
@@ -271,8 +279,66 @@ Tensor argWindow(ArgWindowOp op, Tensor x) {
   return numbers.convert(op.getType().getElementType());
 }
 
+// ---- window_scatter ----
+
+/// What finds the numbers of the windows' greatest elements, of the same windows; null where the
+/// numbers come from elsewhere.
+ArgWindowOp findNumbering(WindowScatterOp op) {
+  auto numbering = op.getNumbers().getDefiningOp<ArgWindowOp>();
+  if (!numbering)
+    return nullptr;
+  WindowGeometry a = geometryOf(numbering), b = geometryOf(op);
+  bool isSame = a.extents == b.extents && a.window == b.window && a.strides == b.strides &&
+                a.dilations == b.dilations && a.low == b.low && a.high == b.high;
+  return isSame ? numbering : nullptr;
+}
+
+/// Whether the code that names the windows around an element, along each dimension alone, is short.
+bool scattersAlongDimensions(WindowScatterOp op) {
+  return findNumbering(op) && llvm::none_of(windowsOf(geometryOf(op)), [](const Window &w) {
+           return isLargeWindow(w.around());
+         });
+}
+
+/// The source of each window, added to the element that is the greatest: first along the outermost
+/// dimension to what is the greatest of each row, then on to where the row has it. Which these are
+/// is found where the numbers are, in the order in which windows are reduced.
+Tensor scatterAlongDimensions(WindowScatterOp op) {
+  ArgWindowOp numbering = findNumbering(op);
+  SmallVector<Window> windows = windowsOf(geometryOf(op));
+  struct Stage {
+    int64_t dimension;
+    Tensor operand, numbers;
+  };
+  SmallVector<Stage> stages;
+  OpBuilder behind(numbering);
+  Tensor left(behind, numbering.getLoc(), numbering.getOperand());
+  for (int64_t d = left.rank() - 1; d >= 0; --d) {
+    const Window &w = windows[d];
+    if (w.isIdentity(left.dim(d)))
+      continue;
+    Type type = windowNumberType(op.getContext(), {w.size});
+    stages.push_back({d, left, numbersAlong(left, d, w).convert(type)});
+    left = alongDimension<ReduceWindowOp>(left, d, w, ReduceKind::max);
+  }
+  OpBuilder builder(op);
+  Tensor added(builder, op.getLoc(), op.getSource());
+  Type type = added.elementType();
+  if (type.getIntOrFloatBitWidth() < 32) // what is between is not rounded
+    added = added.convert(builder.getF32Type());
+  for (const Stage &stage : llvm::reverse(stages)) {
+    AlongDimension of(stage.operand, stage.dimension, windows[stage.dimension]);
+    added = added.wrap(builder.create<WindowScatterOp>(op.getLoc(), stage.numbers, added,
+                                                       of.extents, of.sizes, of.strides,
+                                                       of.dilations, of.low, of.high));
+  }
+  return added.convert(type);
+}
+
 /// The source of each window, added where the number says.
 Tensor scatterToElements(WindowScatterOp op, Tensor numbers) {
+  if (scattersAlongDimensions(op))
+    return scatterAlongDimensions(op);
   WindowGeometry geometry = geometryOf(op);
   Tensor source = numbers.wrap(op.getSource()), at = windowElements(numbers, geometry);
   if (geometry.hasEmptyWindow()) {
@@ -287,18 +353,52 @@ Tensor scatterToElements(WindowScatterOp op, Tensor numbers) {
 
 // ---- the pass ----
 
+bool isEmpty(const WindowGeometry &geometry) {
+  return ReferenceArray::count(geometry.extents) == 0 ||
+         ReferenceArray::count(geometry.positions()) == 0;
+}
+
 bool isLarge(const WindowGeometry &geometry) {
-  return isLargeWindow(geometry.window) && ReferenceArray::count(geometry.extents) > 0 &&
-         ReferenceArray::count(geometry.positions()) > 0;
+  return isLargeWindow(geometry.window) && !isEmpty(geometry);
+}
+
+/// Whether windows that overlap along several dimensions hold each element so often that less is
+/// read where they are reduced along one after the other, though what is between is written.
+bool overlapMuch(const WindowGeometry &geometry) {
+  constexpr int64_t kOften = 16;
+  int64_t often = 1, dimensions = 0;
+  for (const Window &w : windowsOf(geometry)) {
+    if (!w.overlaps())
+      continue;
+    ++dimensions;
+    often *= static_cast<int64_t>(llvm::divideCeil(w.size, w.stride));
+  }
+  return dimensions > 1 && often > kOften;
+}
+
+// The number of an element in a window of several dimensions takes more than it saves.
+bool isSplit(ArgWindowOp op) { return isLarge(geometryOf(op)); }
+bool isSplit(ReduceWindowOp op) {
+  WindowGeometry geometry = geometryOf(op);
+  return !isEmpty(geometry) && (isLargeWindow(geometry.window) || overlapMuch(geometry));
+}
+bool isSplit(WindowScatterOp op) {
+  WindowGeometry geometry = geometryOf(op);
+  return isLarge(geometry) ||
+         (!isEmpty(geometry) && overlapMuch(geometry) && scattersAlongDimensions(op));
 }
 
 template <typename Op> void replace(func::FuncOp function, function_ref<Tensor(Op, Tensor)> split) {
-  SmallVector<Op> large;
+  SmallVector<Op> found;
   function.walk([&](Op op) {
-    if (isLarge(geometryOf(op)))
-      large.push_back(op);
+    if (isSplit(op))
+      found.push_back(op);
   });
-  for (Op op : large) {
+  for (Op op : found) {
+    if (op->use_empty()) { // numbers of which nothing but those along each dimension were needed
+      op.erase();
+      continue;
+    }
     WorkScope scope(op);
     OpBuilder builder(op);
     Value result = split(op, Tensor(builder, op.getLoc(), op->getOperand(0)));

@@ -35,8 +35,8 @@ func.func @one_position(%x: tensor<17x9xui8>) -> tensor<1x1xui8> {
 // One dimension after the other; what is between is not rounded.
 // CHECK-LABEL: @overlapping
 // CHECK: prim.convert {{.*}} -> tensor<20x21xf32>
-// CHECK: prim.reduce_window sum {{.*}}window = array<i64: 9, 1>
 // CHECK: prim.reduce_window sum {{.*}}window = array<i64: 1, 8>
+// CHECK: prim.reduce_window sum {{.*}}window = array<i64: 9, 1>
 // CHECK: prim.convert {{.*}} -> tensor<6x14xbf16>
 func.func @overlapping(%x: tensor<20x21xbf16>) -> tensor<6x14xbf16> {
   %0 = prim.reduce_window sum %x {window = array<i64: 9, 8>, strides = array<i64: 2, 1>, dilations = array<i64: 1, 2>, pad_low = array<i64: 0, 7>, pad_high = array<i64: 0, 0>} : (tensor<20x21xbf16>) -> tensor<6x14xbf16>
@@ -73,13 +73,71 @@ func.func @greatest(%x: tensor<9x10xf32>) -> tensor<9x25xi8> {
   return %0 : tensor<9x25xi8>
 }
 
+// To the greatest of each row, then on to where the row has it.
 // CHECK-LABEL: @scattered
-// CHECK-NOT: window_scatter
-// CHECK: prim.scatter {{.*}}kind = #prim<scatter_kind add>
+// CHECK: %[[ROW:.*]] = prim.arg_window %arg0 {{.*}}window = array<i64: 1, 9>
+// CHECK: %[[LEFT:.*]] = prim.reduce_window max %arg0 {{.*}}window = array<i64: 1, 9>
+// CHECK: %[[COLUMN:.*]] = prim.arg_window %[[LEFT]] {{.*}}window = array<i64: 8, 1>
+// CHECK: %[[ADDED:.*]] = prim.window_scatter %[[COLUMN]], %arg1 {{.*}} -> tensor<9x25xf32>
+// CHECK: prim.window_scatter %[[ROW]], %[[ADDED]] {{.*}} -> tensor<9x10xf32>
+// CHECK-NEXT: return
 func.func @scattered(%x: tensor<9x10xf32>, %s: tensor<9x25xf32>) -> tensor<9x10xf32> {
   %n = prim.arg_window %x {window = array<i64: 8, 9>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pad_low = array<i64: 3, 14>, pad_high = array<i64: 4, 9>} : (tensor<9x10xf32>) -> tensor<9x25xi8>
   %0 = prim.window_scatter %n, %s {extents = array<i64: 9, 10>, window = array<i64: 8, 9>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pad_low = array<i64: 3, 14>, pad_high = array<i64: 4, 9>} : (tensor<9x25xi8>, tensor<9x25xf32>) -> tensor<9x10xf32>
   return %0 : tensor<9x10xf32>
+}
+
+// What is between is not rounded.
+// CHECK-LABEL: @scattered_bf16
+// CHECK: prim.convert %arg1 {{.*}} -> tensor<9x10xf32>
+// CHECK: prim.window_scatter {{.*}} -> tensor<11x10xf32>
+// CHECK: prim.window_scatter {{.*}} -> tensor<11x14xf32>
+// CHECK: prim.convert {{.*}} -> tensor<11x14xbf16>
+func.func @scattered_bf16(%x: tensor<11x14xbf16>, %s: tensor<9x10xbf16>) -> tensor<11x14xbf16> {
+  %n = prim.arg_window %x {window = array<i64: 5, 5>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pad_low = array<i64: 1, 0>, pad_high = array<i64: 1, 0>} : (tensor<11x14xbf16>) -> tensor<9x10xi8>
+  %0 = prim.window_scatter %n, %s {extents = array<i64: 11, 14>, window = array<i64: 5, 5>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pad_low = array<i64: 1, 0>, pad_high = array<i64: 1, 0>} : (tensor<9x10xi8>, tensor<9x10xbf16>) -> tensor<11x14xbf16>
+  return %0 : tensor<11x14xbf16>
+}
+
+// Of numbers that are computed otherwise, and where code would name more than 64 windows, the elements' places are computed.
+// CHECK-LABEL: @scattered_from_elsewhere
+// CHECK-NOT: window_scatter
+// CHECK: prim.scatter {{.*}}kind = #prim<scatter_kind add>
+func.func @scattered_from_elsewhere(%x: tensor<9x10xf32>, %s: tensor<9x25xf32>) -> tensor<9x10xf32> {
+  %m = prim.arg_window %x {window = array<i64: 8, 9>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pad_low = array<i64: 3, 14>, pad_high = array<i64: 4, 9>} : (tensor<9x10xf32>) -> tensor<9x25xi8>
+  %n = prim.max %m, %m : (tensor<9x25xi8>, tensor<9x25xi8>) -> tensor<9x25xi8>
+  %0 = prim.window_scatter %n, %s {extents = array<i64: 9, 10>, window = array<i64: 8, 9>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pad_low = array<i64: 3, 14>, pad_high = array<i64: 4, 9>} : (tensor<9x25xi8>, tensor<9x25xf32>) -> tensor<9x10xf32>
+  return %0 : tensor<9x10xf32>
+}
+
+// CHECK-LABEL: @scattered_by_many
+// CHECK-NOT: window_scatter
+// CHECK: prim.scatter {{.*}}kind = #prim<scatter_kind add>
+func.func @scattered_by_many(%x: tensor<300xf32>, %s: tensor<231xf32>) -> tensor<300xf32> {
+  %n = prim.arg_window %x {window = array<i64: 70>, strides = array<i64: 1>, dilations = array<i64: 1>, pad_low = array<i64: 0>, pad_high = array<i64: 0>} : (tensor<300xf32>) -> tensor<231xi8>
+  %0 = prim.window_scatter %n, %s {extents = array<i64: 300>, window = array<i64: 70>, strides = array<i64: 1>, dilations = array<i64: 1>, pad_low = array<i64: 0>, pad_high = array<i64: 0>} : (tensor<231xi8>, tensor<231xf32>) -> tensor<300xf32>
+  return %0 : tensor<300xf32>
+}
+
+// An element of one window is in no other, whatever the stride.
+// CHECK-LABEL: @scattered_by_one
+// CHECK: prim.window_scatter {{.*}}window = array<i64: 90>
+// CHECK-NEXT: return
+func.func @scattered_by_one(%x: tensor<90xf32>, %s: tensor<1xf32>) -> tensor<90xf32> {
+  %n = prim.arg_window %x {window = array<i64: 90>, strides = array<i64: 1>, dilations = array<i64: 1>, pad_low = array<i64: 0>, pad_high = array<i64: 0>} : (tensor<90xf32>) -> tensor<1xi8>
+  %0 = prim.window_scatter %n, %s {extents = array<i64: 90>, window = array<i64: 90>, strides = array<i64: 1>, dilations = array<i64: 1>, pad_low = array<i64: 0>, pad_high = array<i64: 0>} : (tensor<1xi8>, tensor<1xf32>) -> tensor<90xf32>
+  return %0 : tensor<90xf32>
+}
+
+// Smaller windows that overlap much, and some that overlap less: each element is in 25, in 9 of them.
+// CHECK-LABEL: @overlapping_much
+// CHECK-DAG: prim.reduce_window max {{.*}}window = array<i64: 1, 5>
+// CHECK-DAG: prim.reduce_window max {{.*}}window = array<i64: 5, 1>
+// CHECK-DAG: prim.reduce_window max {{.*}}strides = array<i64: 2, 2>, window = array<i64: 5, 5>
+func.func @overlapping_much(%x: tensor<12x14xf32>) -> (tensor<12x14xf32>, tensor<6x7xf32>) {
+  %0 = prim.reduce_window max %x {window = array<i64: 5, 5>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pad_low = array<i64: 2, 2>, pad_high = array<i64: 2, 2>} : (tensor<12x14xf32>) -> tensor<12x14xf32>
+  %1 = prim.reduce_window max %x {window = array<i64: 5, 5>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, pad_low = array<i64: 2, 2>, pad_high = array<i64: 2, 2>} : (tensor<12x14xf32>) -> tensor<6x7xf32>
+  return %0, %1 : tensor<12x14xf32>, tensor<6x7xf32>
 }
 
 // Large windows that share no element are blocks, of which each is searched; what is outside does not count.

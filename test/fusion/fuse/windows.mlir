@@ -47,3 +47,22 @@ func.func @numbers(%x: tensor<2x16x16x64xf32>, %dy: tensor<2x8x8x64xf32>) -> ten
   %1 = prim.window_scatter %0, %d {extents = array<i64: 2, 16, 16, 64>, window = array<i64: 1, 2, 2, 1>, strides = array<i64: 1, 2, 2, 1>, dilations = array<i64: 1, 1, 1, 1>, pad_low = array<i64: 0, 0, 0, 0>, pad_high = array<i64: 0, 0, 0, 0>} : (tensor<2x8x8x64xi8>, tensor<2x8x8x64xf32>) -> tensor<2x16x16x64xf32>
   return %1 : tensor<2x16x16x64xf32>
 }
+
+// Columns of rows: what is between takes less time to write and read than 25 elements for each take to read, but not than nine.
+// CHECK-LABEL: @columns_of_long_rows
+// CHECK: prim.fusion loop "reduce_window"
+// CHECK: prim.fusion
+func.func @columns_of_long_rows(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %0 = prim.reduce_window max %x {window = array<i64: 1, 5>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pad_low = array<i64: 0, 2>, pad_high = array<i64: 0, 2>} : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %1 = prim.reduce_window max %0 {window = array<i64: 5, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pad_low = array<i64: 2, 0>, pad_high = array<i64: 2, 0>} : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %1 : tensor<64x64xf32>
+}
+
+// CHECK-LABEL: @columns_of_short_rows
+// CHECK: prim.fusion loop "reduce_window
+// CHECK-NOT: prim.fusion
+func.func @columns_of_short_rows(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %0 = prim.reduce_window max %x {window = array<i64: 1, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pad_low = array<i64: 0, 1>, pad_high = array<i64: 0, 1>} : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %1 = prim.reduce_window max %0 {window = array<i64: 3, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pad_low = array<i64: 1, 0>, pad_high = array<i64: 1, 0>} : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %1 : tensor<64x64xf32>
+}

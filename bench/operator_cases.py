@@ -262,6 +262,7 @@ case(
     lambda x: F.interpolate(x, scale_factor=2, mode="bicubic", align_corners=False),
     r(4, 64, 56, 56),
 )
+case("interp_bilinear_up8", lambda x: F.interpolate(x, scale_factor=8, mode="bilinear"), r(4, 21, 32, 32))
 case(
     "interp_bilinear_aa_down",
     lambda x: F.interpolate(x, size=(56, 56), mode="bilinear", antialias=True),

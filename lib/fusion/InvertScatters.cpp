@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "fusion/KnownIndices.h"
 #include "fusion/Passes.h"
+#include "ir/prim/Infer.h"
 #include "ir/prim/Tensor.h"
 #include "target/TargetedPass.h"
 
@@ -65,6 +66,20 @@ public:
     Tensor counts = updates.wrap(count).broadcast(found.shape(), {axis});
     return prim::select(counts > static_cast<double>(i), found, other);
   }
+  /// The sums of the rows' updates, as one reduction.
+  Tensor sum() const {
+    Tensor all = updates.gather(updates.wrap(place).reshape({most * rows}), axis);
+    SmallVector<int64_t> shape(all.shape());
+    shape[axis] = rows;
+    shape.insert(shape.begin() + axis, most);
+    all = all.reshape(shape);
+    if (least < most) {
+      Tensor counts = updates.wrap(count).broadcast(shape, {axis + 1});
+      Tensor number = prim::iota(all.getBuilder(), all.getLoc(), prim::tensorType(counts), axis);
+      all = prim::select(number < counts, all, 0.0);
+    }
+    return prim::reduce(prim::ReduceKind::sum, all, {axis});
+  }
 
 private:
   Value constant(ArrayRef<int32_t> elements, ArrayRef<int64_t> shape) const {
@@ -112,6 +127,7 @@ private:
   }
 
   static void rewrite(prim::ScatterOp op, const Inverse &inverse) {
+    constexpr int64_t kMostNamed = 8; // updates that a kernel has as code, one by one
     OpBuilder builder(op);
     Tensor data(builder, op.getLoc(), op.getData()), updates = data.wrap(op.getUpdates());
     auto axis = static_cast<int64_t>(op.getAxis());
@@ -121,6 +137,8 @@ private:
     Tensor result = data;
     if (op.getKind() == prim::ScatterKind::set) {
       result = gathers.get(0, data);
+    } else if (gathers.size() > kMostNamed) {
+      result = prim::splatNumber(data) == 0.0 ? gathers.sum() : data + gathers.sum();
     } else {
       for (int64_t i = 0; i < gathers.size(); ++i) {
         Tensor added = gathers.get(i, data.full(0.0));

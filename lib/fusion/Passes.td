@@ -55,7 +55,8 @@ def InvertScattersPass : TargetedPass<"invert-scatters"> {
   let description = [{
     Which updates a row gets is known where the indices are: those of a resized image's gradient, of a fixed
     permutation, of the pairs of a matrix's triangle. Where no row gets many, each row reads its own, in their order,
-    in a kernel like any other, which fuses with what reads it and what gives the updates.
+    in a kernel like any other, which fuses with what reads it and what gives the updates. More than eight updates a row
+    are one gather of them all, and a sum over those of each row.
 
         %i = prim.constant dense<[0, 0, 2]>
         %r = prim.scatter %zeros, %i, %updates {axis = 0, kind = add} : ... -> tensor<3x8xf32>

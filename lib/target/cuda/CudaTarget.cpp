@@ -127,7 +127,7 @@ std::optional<int64_t> CudaTarget::getMaxSortedElements(int64_t elementBytes) co
 // Threads that read in vain, for rows that have fewer updates than others, find the same in a
 // cache; a scatter looks for each row's among all.
 bool CudaTarget::gathersUpdates(int64_t rows, int64_t updates, int64_t most) const {
-  return most == 1 ? rows <= 4 * updates : most <= 8 && rows * most <= 3 * updates;
+  return most == 1 ? rows <= 4 * updates : rows * most <= 3 * updates;
 }
 
 // A comparison and an addition for each, of which a byte's time has some ten; else two launches, of

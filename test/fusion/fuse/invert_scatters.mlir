@@ -55,19 +55,41 @@ func.func @last(%x: tensor<3x8xf32>, %u: tensor<2x2x8xf32>) -> tensor<3x8xf32> {
   return %0 : tensor<3x8xf32>
 }
 
+// Many updates a row are a sum over a dimension of their own; of fewer than the most the others do not count.
+// CHECK-LABEL: @many
+// CHECK: %[[COUNT:.*]] = prim.constant dense<[10, 9]> : tensor<2xi32>
+// CHECK: %[[PLACES:.*]] = prim.constant {{.*}} : tensor<10x2xi32>
+// CHECK: %[[FLAT:.*]] = prim.reshape %[[PLACES]] {{.*}} -> tensor<20xi32>
+// CHECK: %[[ALL:.*]] = prim.gather %arg0, %[[FLAT]] {axis = 1 : i64} : (tensor<3x19x8xf32>, tensor<20xi32>) -> tensor<3x20x8xf32>
+// CHECK: %[[ROWS:.*]] = prim.reshape %[[ALL]] {{.*}} -> tensor<3x10x2x8xf32>
+// CHECK: %[[COUNTS:.*]] = prim.broadcast %[[COUNT]] {dimensions = array<i64: 2>}
+// CHECK: %[[NUMBER:.*]] = prim.iota {dimension = 1 : i64}
+// CHECK: %[[HAS:.*]] = prim.compare lt %[[NUMBER]], %[[COUNTS]]
+// CHECK: %[[THOSE:.*]] = prim.select %[[HAS]], %[[ROWS]]
+// CHECK: %[[SUM:.*]] = prim.reduce sum %[[THOSE]] {dimensions = array<i64: 1>} : (tensor<3x10x2x8xf32>) -> tensor<3x2x8xf32>
+// CHECK: return %[[SUM]]
+// CPU-LABEL: @many
+// CPU: prim.scatter
+func.func @many(%u: tensor<3x19x8xf32>) -> tensor<3x2x8xf32> {
+  %zeros = prim.constant dense<0.0> : tensor<3x2x8xf32>
+  %i = prim.constant dense<[0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0]> : tensor<19xi64>
+  %0 = prim.scatter %zeros, %i, %u {axis = 1 : i64, kind = #prim<scatter_kind add>} : (tensor<3x2x8xf32>, tensor<19xi64>, tensor<3x19x8xf32>) -> tensor<3x2x8xf32>
+  return %0 : tensor<3x2x8xf32>
+}
+
 // Kept: an index that is out of range; one row of many gets updates; one gets too many; greatest ones.
 // CHECK-LABEL: @kept
 // CHECK-COUNT-4: prim.scatter
 // CPU-LABEL: @kept
 // CPU-COUNT-4: prim.scatter
-func.func @kept(%x: tensor<3xf32>, %u: tensor<3xf32>, %y: tensor<100xf32>, %many: tensor<20xf32>)
-    -> (tensor<3xf32>, tensor<100xf32>, tensor<3xf32>, tensor<3xf32>) {
+func.func @kept(%x: tensor<3xf32>, %u: tensor<3xf32>, %y: tensor<100xf32>, %z: tensor<4xf32>, %many: tensor<20xf32>)
+    -> (tensor<3xf32>, tensor<100xf32>, tensor<4xf32>, tensor<3xf32>) {
   %outside = prim.constant dense<[2, 0, 3]> : tensor<3xi64>
   %inside = prim.constant dense<[2, 0, 1]> : tensor<3xi64>
   %ones = prim.constant dense<1> : tensor<20xi64>
   %0 = prim.scatter %x, %outside, %u {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<3xf32>, tensor<3xi64>, tensor<3xf32>) -> tensor<3xf32>
   %1 = prim.scatter %y, %inside, %u {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<100xf32>, tensor<3xi64>, tensor<3xf32>) -> tensor<100xf32>
-  %2 = prim.scatter %x, %ones, %many {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<3xf32>, tensor<20xi64>, tensor<20xf32>) -> tensor<3xf32>
+  %2 = prim.scatter %z, %ones, %many {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<4xf32>, tensor<20xi64>, tensor<20xf32>) -> tensor<4xf32>
   %3 = prim.scatter %x, %inside, %u {axis = 0 : i64, kind = #prim<scatter_kind max>} : (tensor<3xf32>, tensor<3xi64>, tensor<3xf32>) -> tensor<3xf32>
-  return %0, %1, %2, %3 : tensor<3xf32>, tensor<100xf32>, tensor<3xf32>, tensor<3xf32>
+  return %0, %1, %2, %3 : tensor<3xf32>, tensor<100xf32>, tensor<4xf32>, tensor<3xf32>
 }

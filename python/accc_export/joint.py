@@ -83,12 +83,12 @@ def _check_windows(program) -> None:
     """
     for module in program.graph_module.modules():
         for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
-            written = node.args[0] if node.args and _aliases(node, writes=True) else None
+            written = node.args[0] if node.args and aliases(node, writes=True) else None
             if any(not _are_parts(window) for window in _windows(written)):
                 raise ExportError("forward writes into windows of unfold(), and a joint graph loses what lies between them")
 
 
-def _aliases(node, writes=False) -> bool:
+def aliases(node, writes=False) -> bool:
     """Whether the first argument of a call is one with its result, or is written."""
     schema = getattr(node.target, "_schema", None)
     alias = schema.arguments[0].alias_info if schema and schema.arguments else None
@@ -97,7 +97,7 @@ def _aliases(node, writes=False) -> bool:
 
 def _windows(node):
     """The calls of unfold() that a value is a view of."""
-    while isinstance(node, torch.fx.Node) and node.args and _aliases(node):
+    while isinstance(node, torch.fx.Node) and node.args and aliases(node):
         if node.target is torch.ops.aten.unfold.default:
             yield node
         node = node.args[0]

@@ -2,6 +2,7 @@
 """Programs of torch.export, with or without the backward pass."""
 
 import contextlib
+import operator
 import pathlib
 import warnings
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ from .dropouts import plain_drop_paths, plain_dropouts
 from .errors import ExportError
 from .exporters import Axes, asks_for_values, first_lines
 from .files import write_whole
-from .joint import behind, with_backward
+from .joint import aliases, behind, with_backward
 from .modules import Observation, State
 from .training import Loss
 
@@ -145,7 +146,19 @@ def _read(graph: torch.fx.Graph) -> set[str]:
     def read(node):
         return () if getattr(node.target, "overloadpacket", None) in shaped else node.all_input_nodes
 
-    return {node.name for node in behind((x for x in graph.nodes if x.op != "placeholder" and x.is_impure()), read)}
+    ends = [node for node in graph.nodes if node.op != "placeholder" and node.is_impure()]
+    written = {node: _root(node) for node in ends if aliases(node, writes=True)}
+    found = behind((node for node in ends if written.get(node, node).op == "placeholder" or node not in written), read)
+    while more := [node for node, root in written.items() if root in found and node not in found]:
+        found |= behind(more, read)
+    return {node.name for node in found}
+
+
+def _root(node: torch.fx.Node) -> torch.fx.Node:
+    """What a value is a view of, or was written into."""
+    while isinstance(node.args[0] if node.args else None, torch.fx.Node) and (aliases(node) or node.target is operator.getitem):
+        node = node.args[0]
+    return node
 
 
 def verify_program(program: torch.export.ExportedProgram, state: State, observation: Observation) -> None:

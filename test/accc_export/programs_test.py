@@ -44,7 +44,7 @@ class Everything(nn.Module):
 
     def forward(self, tokens, *, shift):
         x = self.norm(self.words(tokens))
-        self.dead(x)
+        self.dead(x).relu_()
         q = self.fixed(x).unsqueeze(1)
         x = x + functional.scaled_dot_product_attention(q, q, q, is_causal=True).squeeze(1)
         x = self.batch_norm(x.mean(dim=1) + shift) + self.stopped(shift).detach()
@@ -172,6 +172,10 @@ class ProgramsTest(unittest.TestCase):
         for told in ("stack_trace", "from_node"):
             self.assertNotIn(told, text)
         self.assertNotIn(str(ROOT), text)
+
+    def test_what_is_written_into_what_is_read(self):
+        done = accc_export.export(Halves(4, 4), torch.randn(3, 4), self.path)
+        self.assertEqual(done.parameters, ("weight", "bias"))
 
     def test_what_a_forward_pass_writes_is_put_back(self):
         torch.manual_seed(0)
@@ -524,6 +528,16 @@ class Buffered(nn.Linear):
     def forward(self, x):
         loss = self.zero.requires_grad_() + super().forward(x).square().mean()
         return {"loss": loss + (self.of(self.first) * self.weight).sum()}
+
+
+class Halves(nn.Linear):
+    """Writes into parts of a tensor, which is read as a whole behind."""
+
+    def forward(self, x):
+        y = x.clone()
+        y[:, :2].mul_(super().forward(x)[:, :2])
+        y[:, 2:][:, 0].add_(1)
+        return y
 
 
 class Shared(nn.Module):

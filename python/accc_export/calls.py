@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from .data import written_buffers
 from .errors import ExportError, ExportWarning
 
 Inputs = torch.Tensor | Sequence[Any] | Mapping[str, Any]
@@ -117,7 +118,8 @@ def flat_forward(
 
     def forward(*tensors):
         args, kwargs = call.arguments(tensors[: len(call.inputs)])
-        outputs = name_outputs(original(*args, **kwargs))
+        with written_buffers(module):
+            outputs = name_outputs(original(*args, **kwargs))
         return returned(outputs, tensors[len(call.inputs) :]) if returned else tuple(outputs.values())
 
     # Names of arguments need be identifiers; input_names say how they are called in the file.

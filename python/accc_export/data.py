@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What forward reads and writes by a tensor's `.data`, in a form that tracers follow."""
+"""What forward reads and writes by a tensor's `.data`, and what it sets for buffers, in a form that tracers follow."""
 
 import contextlib
 from collections.abc import Iterator
@@ -38,3 +38,18 @@ class _Data:
             x.detach().copy_(y.detach())
         else:
             torch._C.TensorBase.data.__set__(x, y)
+
+
+@contextlib.contextmanager
+def written_buffers(module: torch.nn.Module) -> Iterator[None]:
+    """What is set inside for a buffer of a part of the module is written into it behind: PyTorch (2.15) loses it in a trace."""
+    before = {part: dict(part._buffers) for part in module.modules() if part is not module}
+    yield
+    for part, held in before.items():
+        for name, x in held.items():
+            y = part._buffers.get(name)
+            if x is None or y is None or y is x or (x.shape, x.dtype) != (y.shape, y.dtype):
+                continue
+            with torch.no_grad():
+                x.copy_(y)
+            part._buffers[name] = x

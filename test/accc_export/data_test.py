@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""accc_export and what forward reads and writes by a tensor's `.data`. Needs PyTorch; scripts/sweep --package runs it.
+"""accc_export and what forward reads and writes by a tensor's `.data`, and sets for buffers. Needs PyTorch; scripts/sweep --package runs it.
 
 What build/bin/accc makes of the files is compared with PyTorch where that is built.
 """
@@ -60,6 +60,19 @@ class Averaged(nn.Linear):
         return {"loss": super().forward((x - self.mean) / self.size).square().mean()}
 
 
+class Centred(nn.Module):
+    """Sets another tensor for its buffer, in a part of a module."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.ones(4))
+
+    def forward(self, x):
+        y = x - self.mean
+        self.mean = 0.9 * self.mean + 0.1 * x.mean(0)
+        return y * y
+
+
 class Shrunk(nn.Linear):
     """Has its weight smaller with each step."""
 
@@ -107,6 +120,13 @@ class DataTest(unittest.TestCase):
     def test_what_is_written(self):
         self.trained(Averaged(4, 2), "torch.export", "joint")
         self.trained(Shrunk(4, 2), "torch.export")
+
+    def test_what_is_set(self):
+        class Net(nn.Sequential):
+            def forward(self, x):
+                return {"loss": super().forward(x).square().mean()}
+
+        self.trained(Net(Centred(), nn.Linear(4, 2)), "torch.export", "joint")
 
     def test_what_is_there_already(self):
         self.trained(Placed(4, 2), "torch.export", "joint", "dynamo", "torchscript")

@@ -553,11 +553,11 @@ class Shared(nn.Module):
 
 
 class Average(nn.Module):
-    """Sets another tensor for its buffer, of which torch.export says nothing in a part of a module."""
+    """Sets a tensor of another shape for its buffer, of which torch.export says nothing in a part of a module."""
 
     def __init__(self):
         super().__init__()
-        self.register_buffer("mean", torch.zeros(4))
+        self.register_buffer("mean", torch.zeros(1))
 
     def forward(self, x):
         y = x - self.mean

@@ -11,8 +11,9 @@ from .calls import Call, copies
 from .errors import ExportError
 from .exporters import first_lines
 from .functions import TOLERANCE, differing, gradients, is_close
-from .modules import Observation, State, preserved_buffers, preserved_values, without_hooks
+from .modules import State, preserved_buffers, preserved_values, without_hooks
 from .noise import move
+from .observing import Observation
 from .programs import program_of
 from .training import Loss
 

@@ -10,7 +10,8 @@ from torch.overrides import TorchFunctionMode
 from .calls import Call
 from .dropouts import plain_drop_paths
 from .errors import ExportWarning
-from .modules import Observation, State, preserved_buffers, preserved_values
+from .modules import State, preserved_buffers, preserved_values
+from .observing import Observation
 
 _OF_TENSORS = ("bernoulli", "bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "multinomial", "normal_", "random_", "uniform_")
 _OF_TORCH = ("bernoulli", "multinomial", "normal", "poisson", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm")

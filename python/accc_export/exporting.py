@@ -19,7 +19,8 @@ from .errors import ExportError, ExportWarning
 from .exporters import EXPORTERS, FOLDED, Axes, run_exporter
 from .files import scratch, write_model
 from .graphs import describe, nodes_of, opset_of, repair
-from .modules import Observation, metadata, observe, preserved, preserved_values, state_of
+from .modules import preserved, preserved_values, state_of
+from .observing import Observation, metadata, observe
 from .programs import (
     JOINT, PROGRAM, check_drawn, joint_of_autograd, joint_of_program, parameters_of, program_of, verify_program, write_program,
 )

@@ -10,7 +10,10 @@ import torch
 from onnxscript import optimizer
 
 from .exporters import Axes
-from .modules import METADATA_KEY, State
+from .modules import State
+
+METADATA_KEY = "accc.export"
+"""Where a file says what its initialisers are (model metadata_props)."""
 
 _KEPT_OF_NODES = ("namespace", "pkg.torch.onnx.name_scopes")
 _CALL = "pkg.torch.onnx.fx_node"

@@ -19,7 +19,8 @@ from .errors import ExportError
 from .exporters import Axes, asks_for_values, first_lines
 from .files import write_whole
 from .joint import aliases, behind, with_backward
-from .modules import Observation, State
+from .modules import State
+from .observing import Observation
 from .training import Loss
 
 PROGRAM, JOINT = "torch.export", "joint"

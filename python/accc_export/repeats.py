@@ -11,7 +11,8 @@ from .agreement import Tensors, differing_values
 from .attributes import Values, attributes_of, changed_attributes, put_back
 from .calls import Call
 from .errors import ExportError
-from .modules import Observation, preserved_buffers, preserved_values
+from .modules import preserved_buffers, preserved_values
+from .observing import Observation
 
 _TOLERANCE = 1e-6
 """Of runs of the same operators, whose sums threads may split otherwise."""

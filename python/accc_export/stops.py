@@ -11,7 +11,8 @@ from torch.overrides import TorchFunctionMode
 from .calls import Call
 from .errors import ExportError
 from .functions import differing, gradients
-from .modules import Observation, State, preserved_buffers
+from .modules import State, preserved_buffers
+from .observing import Observation
 
 
 def check_stops(module: torch.nn.Module, call: Call, state: State, observation: Observation) -> None:

@@ -14,8 +14,9 @@ from .errors import ExportError, ExportWarning
 from .exporters import first_lines
 from .functions import differing
 from .graphs import nodes_of
-from .modules import Observation, State, preserved_buffers, preserved_values
+from .modules import State, preserved_buffers, preserved_values
 from .noise import move
+from .observing import Observation
 
 _OPERATIONS = 1e9
 """So many in a forward pass the evaluator does in some seconds."""

@@ -9,7 +9,8 @@ import onnx.shape_inference
 from .errors import ExportError
 from .exporters import Axes
 from .graphs import is_large, nodes_of, tensor_proto
-from .modules import Observation, State
+from .modules import State
+from .observing import Observation
 
 _RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
 

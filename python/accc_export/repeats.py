@@ -11,11 +11,12 @@ from .agreement import Tensors, differing_values
 from .attributes import Values, attributes_of, changed_attributes, put_back
 from .calls import Call
 from .errors import ExportError
+from .functions import TOLERANCE
 from .modules import preserved_buffers, preserved_values
 from .observing import Observation
 
 _TOLERANCE = 1e-6
-"""Of runs of the same operators, whose sums threads may split otherwise."""
+"""Of runs of the same operators, whose sums threads may split otherwise; a GPU adds in any order."""
 
 
 def check_repeats(module: torch.nn.Module, call: Call, observation: Observation, before: Values) -> None:
@@ -40,16 +41,17 @@ def check_repeats(module: torch.nn.Module, call: Call, observation: Observation,
             other = attributes_of(module)
         except Exception:  # which forward may raise of such parameters
             pass
+    tolerance = TOLERANCE if any(x.is_cuda for x in module.parameters()) else _TOLERANCE
     behind = _outputs_from(other, module, call, observation) if changed else first
     again = _outputs_from(before, module, call, observation)
     put_back(left)
-    if differing_values(first, again, _TOLERANCE):
+    if differing_values(first, again, tolerance):
         raise ExportError(
             "forward computes something else when it is called again with the same inputs, parameters, buffers and attributes: it keeps "
             "something elsewhere (in an object, a class, a global variable), or draws from another generator than PyTorch's, and exports "
             "lose that: make what it keeps a buffer, and write into it (self.count.add_(1)), and draw with torch.rand() and its like"
         )
-    if differing_values(first, behind, _TOLERANCE):
+    if differing_values(first, behind, tolerance):
         raise ExportError(
             f"forward reads what its last call left in the attributes {', '.join(changed[:20])}, and exports lose that: make "
             "each a buffer, and write into it (self.mean.copy_(...)), or, where forward sets it the first time alone, call the "

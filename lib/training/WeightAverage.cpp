@@ -77,14 +77,14 @@ void accc::buildAverageEvalStep(StepFunction evalStep, StringRef name) {
     return Tensor(builder, step.get().getLoc(),
                   additions.addArgument(variable, Role::OptimizerState, type));
   };
-  Tensor isFirst = equal(read(countName(name), countType(builder.getContext())), 0.0);
+  Tensor isNone = equal(read(countName(name), countType(builder.getContext())), 0.0);
   for (unsigned i : step.argumentsOf(Role::Parameter)) {
     Value parameter = step.get().getArgument(i);
     if (step.isFrozen(i) || parameter.use_empty())
       continue;
     Tensor average = read(averageName(name, step.argumentName(i)), wideType(parameter));
     Tensor own = average.wrap(parameter);
-    Tensor used = select(isFirst, own, average.convert(own.elementType()));
+    Tensor used = select(isNone, own, average.convert(own.elementType()));
     parameter.replaceAllUsesExcept(used, used.get().getDefiningOp());
   }
 }

@@ -46,7 +46,7 @@ Axes = dict[str, dict[int, str]]
 
 FOLDED = {"dynamo-folded"}
 _OPSETS = {"torchscript": 17, "dynamo": None, "dynamo-folded": 23}
-_UNTRACEABLE = "PyTorch cannot trace a call that forward makes, as it cannot torch.autograd.grad()"
+_UNTRACEABLE = "PyTorch cannot trace a call that forward makes (torch.autograd.grad() is one)"
 _OF_VALUES = (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode)
 """What PyTorch raises where it is asked for a number or a size that depends on the values of a tensor."""
 _LARGE = 1 << 30  # a protobuf message holds less than 2 GiB

@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct or the meaning of a field changes. */
-#define ACCC_ABI_VERSION 9
+#define ACCC_ABI_VERSION 10
 
 /* Alignment of every buffer: the state block, the arena, the constants, every
  * slice of them, and what the runtime passes as inputs and outputs. */
@@ -213,7 +213,9 @@ typedef enum accc_collective_kind {
   /* the mean of floats over all n processes: the sum of each one's x / n */
   ACCC_ALL_REDUCE = 1,
   /* what the first process has */
-  ACCC_BROADCAST = 2
+  ACCC_BROADCAST = 2,
+  /* the sum of floats over all processes */
+  ACCC_ALL_REDUCE_SUM = 3
 } accc_collective_kind;
 
 /* All processes make the same collectives in the same order. Buffers: tensors to send and then, as

@@ -120,6 +120,8 @@ std::string accc::makeManifest(const CompileOptions &options, const InputHashes 
     manifest["accumulate_gradients"] = true;
   if (options.dataParallel)
     manifest["data_parallel"] = true;
+  if (options.syncBatchNorm)
+    manifest["sync_batch_norm"] = true;
   if (options.memoryBudget != 0)
     manifest["memory_budget"] = options.memoryBudget;
   llvm::json::Object hashes;
@@ -201,6 +203,8 @@ std::string accc::describeOptions(const CompileOptions &options) {
     text += " --accumulate-gradients";
   if (options.dataParallel)
     text += " --data-parallel";
+  if (options.syncBatchNorm)
+    text += " --sync-batch-norm";
   if (options.memoryBudget != 0)
     add("--memory-budget", std::to_string(options.memoryBudget));
   add("--weights", options.weights);

@@ -75,6 +75,9 @@ struct CompileOptions {
   /// Several processes train the model together, each on rows of its own: gradients are averaged.
   bool dataParallel = false;
 
+  /// Batch norms take their statistics over the rows of all these processes.
+  bool syncBatchNorm = false;
+
   /// Bytes that a step may take: state, inputs, outputs and scratch memory; 0: as many as it likes.
   int64_t memoryBudget = 0;
 

@@ -52,6 +52,7 @@ public:
       step.lossOnly = options.lossOnly;
       step.accumulates = options.accumulateGradients;
       step.dataParallel = options.dataParallel;
+      step.syncsBatchNorm = options.syncBatchNorm;
       step.isLossScaleImplied = options.lossScale.empty() && options.precision == "fp16";
       if (step.isLossScaleImplied)
         step.lossScale = "dynamic";

@@ -25,6 +25,7 @@ public:
   }
 
   void run() {
+    findFollowed();
     for (Operation *op : inOrderOfSending())
       add(op);
     for (Bucket &bucket : buckets)
@@ -38,11 +39,15 @@ private:
     SmallVector<Operation *> members;
     int64_t bytes = 0;
   };
-  /// What two collectives have in common that can become one: the op, the elements' type, and how
-  /// many collectives have to come before it. Those of one number do not wait for each other.
-  using Sort = std::tuple<OperationName, Type, int64_t>;
+  /// What two collectives have in common that can become one: the op, its attributes, the elements'
+  /// type, and how many collectives have to come before it, so that they do not wait for each
+  /// other. Nothing waits for those that no other follows, such as gradients: they are of one sort,
+  /// kLast.
+  using Sort = std::tuple<OperationName, DictionaryAttr, Type, int64_t>;
+  static constexpr int64_t kLast = -1;
 
   SmallVector<Operation *> inOrderOfSending();
+  void findFollowed();
   void add(Operation *op);
   void combine(Bucket &bucket);
   int64_t readyAt(Value value) const;
@@ -53,6 +58,7 @@ private:
   int64_t bucketBytes;
   DenseMap<Operation *, int64_t> position;
   DenseMap<Operation *, int64_t> depth; // collectives on the way to an op
+  DenseSet<Operation *> followed;       // by a collective that waits for the op
   std::vector<Bucket> buckets;
   std::vector<std::pair<Sort, size_t>> open; // the last bucket of each sort
 };
@@ -94,16 +100,25 @@ SmallVector<Operation *> Combiner::inOrderOfSending() {
   return all;
 }
 
+void Combiner::findFollowed() {
+  for (Operation &op : llvm::reverse(block.without_terminator()))
+    if (llvm::any_of(op.getUsers(), [&](Operation *user) {
+          return isCollective(user) || followed.contains(user);
+        }))
+      followed.insert(&op);
+}
+
 void Combiner::add(Operation *op) {
-  Sort sort(op->getName(), getElementTypeOrSelf(op->getOperand(0)), depth.lookup(op));
+  Sort sort(op->getName(), op->getAttrDictionary(), getElementTypeOrSelf(op->getOperand(0)),
+            followed.contains(op) ? depth.lookup(op) : kLast);
   auto known = llvm::find_if(open, [&](const auto &each) { return each.first == sort; });
   bool isFirst = known == open.end();
-  size_t &last = isFirst ? open.emplace_back(sort, buckets.size()).second : known->second;
-  if (isFirst || buckets[last].bytes >= bucketBytes) {
-    last = buckets.size();
+  size_t &at = isFirst ? open.emplace_back(sort, buckets.size()).second : known->second;
+  if (isFirst || buckets[at].bytes >= bucketBytes) {
+    at = buckets.size();
     buckets.emplace_back();
   }
-  Bucket &bucket = buckets[last];
+  Bucket &bucket = buckets[at];
   bucket.members.push_back(op);
   for (Value operand : op->getOperands())
     bucket.bytes += tensorBytes(operand);
@@ -123,6 +138,7 @@ void Combiner::combine(Bucket &bucket) {
   OpBuilder b(last);
   OperationState state(b.getFusedLoc(locations), last->getName());
   state.addOperands(inputs);
+  state.addAttributes(last->getAttrs());
   state.addTypes(ValueRange(outputs).getTypes());
   Operation *all = b.create(state);
   position[all] = position.lookup(last);

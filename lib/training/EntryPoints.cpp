@@ -343,6 +343,8 @@ FailureOr<std::vector<std::string>> accc::buildEntryPoints(StepFunction forward,
                                                            const TrainingPlan &plan) {
   const std::string &name = plan.options.name;
   StepFunction gradStep = StepFunction::copy(forward.get(), entryName(kGradStep, name));
+  if (plan.options.syncsBatchNorm)
+    synchronizeBatches(gradStep);
   if (plan.loss && failed(addLoss(gradStep, *plan.loss))) {
     checkDerivatives(gradStep, plan.loss->output);
     return failure();

@@ -8,6 +8,7 @@
 #include "training/OwnTraining.h"
 #include "training/StepLoss.h"
 #include "training/TrainedParameters.h"
+#include "training/parallel/DataParallel.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -80,6 +81,7 @@ static LogicalResult takeForward(StepFunction forward, const TrainingOptions &op
         std::pair("--accumulate-gradients", options.accumulates),
         std::pair("--average-weights", !options.average.empty()),
         std::pair("--data-parallel", options.dataParallel),
+        std::pair("--sync-batch-norm", options.syncsBatchNorm),
         std::pair("--train", !options.train.empty()),
         std::pair("--freeze", !options.freeze.empty())}) {
     good &= !isGiven;
@@ -91,6 +93,21 @@ static LogicalResult takeForward(StepFunction forward, const TrainingOptions &op
   takeSeedAndStep(forward);
   forward.get().setName(kEvalStep);
   return checkNames(forward);
+}
+
+/// Fails where --sync-batch-norm would change nothing, or cannot.
+static LogicalResult checkSyncBatchNorm(StepFunction forward, const TrainingOptions &options) {
+  if (!options.syncsBatchNorm)
+    return success();
+  auto refuse = [&] { return emitUsageFault(wholeModel(forward)) << "--sync-batch-norm"; };
+  if (!options.dataParallel)
+    return refuse() << " needs --data-parallel: there are no other processes";
+  if (holdsGradients(forward))
+    return refuse() << ": the model holds the gradients of its loss, of batch norms that took the "
+                       "statistics of one process's rows";
+  if (!dependsOnBatch(forward))
+    return refuse() << ": the model has no batch norm that takes statistics of a batch";
+  return success();
 }
 
 /// A trainer gives one learning rate, that of the first optimizer. The other steps keep theirs in
@@ -175,7 +192,7 @@ LogicalResult accc::makeTrainable(ModuleOp module, ArrayRef<TrainingOptions> ste
                                << ": the model holds its own loss and the gradients of its "
                                   "parameters, which are taken as they are; leave --loss out";
 
-  bool good = true;
+  bool good = succeeded(checkSyncBatchNorm(forward, first));
   std::vector<TrainingPlan> plans;
   for (const TrainingOptions &options : steps)
     plans.push_back(readPlan(loc, options, good));

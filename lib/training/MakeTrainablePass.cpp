@@ -18,6 +18,7 @@ struct MakeTrainablePass : accc::impl::MakeTrainablePassBase<MakeTrainablePass> 
     options.average = averageWeights;
     options.accumulates = accumulateGradients;
     options.dataParallel = dataParallel;
+    options.syncsBatchNorm = syncBatchNorm;
     if (failed(accc::makeTrainable(getOperation(), options)))
       signalPassFailure();
   }

@@ -29,6 +29,7 @@ def MakeTrainablePass : Pass<"make-trainable", "::mlir::ModuleOp"> {
     Option<"accumulateGradients", "accumulate-gradients", "bool", "false",
            "as --accumulate-gradients of the command line">,
     Option<"dataParallel", "data-parallel", "bool", "false", "as --data-parallel of the command line">,
+    Option<"syncBatchNorm", "sync-batch-norm", "bool", "false", "as --sync-batch-norm of the command line">,
     ListOption<"freeze", "freeze", "std::string", "as --freeze of the command line">
   ];
   let dependentDialects = ["::accc::prim::PrimDialect", "::accc::nn::NnDialect"];

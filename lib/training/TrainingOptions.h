@@ -36,6 +36,8 @@ struct TrainingOptions {
   bool accumulates = false;
   /// As `--data-parallel`.
   bool dataParallel = false;
+  /// As `--sync-batch-norm`.
+  bool syncsBatchNorm = false;
   /// Of several steps, what tells their entry points apart: `train_step.d`. Empty for the only one.
   std::string name = {};
 };

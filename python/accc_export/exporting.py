@@ -115,6 +115,7 @@ def export(
         check_aliases(module, call, state)
         warn_of_chance(module, call, state, observation)
         _warn_of_strangers(observation)
+        _warn_of_synchronized(module)
         state = state.snapshot()  # tracing a batch norm in training mode moves its statistics
         failures = []
         for candidate in exporters:
@@ -186,6 +187,7 @@ def _export_program(module, example_inputs, path, dynamic, input_names, output_n
         outputs = _output_names(call, list(observation.outputs), output_names)
         warn_of_chance(module, call, state, observation)
         _warn_of_strangers(observation)
+        _warn_of_synchronized(module)
         try:
             if loss is None:
                 program = program_of(module, call, observation, inputs, outputs, axes)
@@ -272,6 +274,17 @@ def _warn_of_strangers(observation: Observation) -> None:
         text = (
             f"the outputs depend on {', '.join(observation.strangers)}, which require gradients and are no parameters of the module: they "
             "are constants in the file; make them parameters (torch.nn.Parameter, torch.nn.ModuleList) if they are to be trained"
+        )
+        warnings.warn(text, ExportWarning, stacklevel=4)
+
+
+def _warn_of_synchronized(module: torch.nn.Module) -> None:
+    norms = [(name, part) for name, part in module.named_modules() if isinstance(part, torch.nn.SyncBatchNorm)]
+    names = [name for name, part in norms if part.training]
+    if names:
+        text = (
+            f"the file does not say that {', '.join(names[:5])}{', ...' * (len(names) > 5)} ({len(names)} SyncBatchNorm) take statistics over "
+            "the rows of all processes: `accc compile --data-parallel --sync-batch-norm` lets all batch norms do so, but for those of joint graphs"
         )
         warnings.warn(text, ExportWarning, stacklevel=4)
 

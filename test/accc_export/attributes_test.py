@@ -155,6 +155,17 @@ class AttributesTest(unittest.TestCase):
             warnings.simplefilter("error", accc_export.ExportWarning)
             accc_export.export(module, self.x, self.folder / "m.pt2")
 
+    def test_statistics_over_all_processes(self):
+        module = nn.Sequential(nn.Linear(4, 4), nn.SyncBatchNorm(4), nn.SyncBatchNorm(4).eval())
+        joint = functools.partial(accc_export.export_joint, loss="cross_entropy", target=torch.zeros(5, dtype=torch.int64))
+        for export, path in ((accc_export.export, "m.pt2"), (accc_export.export, "m.onnx"), (joint, "m.pt2")):
+            with self.assertWarnsRegex(accc_export.ExportWarning, r"does not say that 1 \(1 SyncBatchNorm\) take .* --sync-batch-norm"):
+                export(module, self.x, self.folder / path)
+        module[1].eval()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", accc_export.ExportWarning)
+            accc_export.export(module, self.x, self.folder / "m.pt2")
+
     def test_what_each_call_sets_anew(self):
         module = Spiking(4, 2)
         for path in "m.pt2", "m.onnx":

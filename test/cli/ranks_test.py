@@ -30,6 +30,15 @@ class Ranks(CommandLineTest):
         self.compile(GOLDENS / "digits_cnn_dropout" / "model.onnx", *ALIKE)
         self.assertIn("FAILED", self.accc("diff", "m.so", "--simulate-ranks", "2", code=DATA)[0])
 
+    def test_batch_norms_of_all_rows(self):
+        model = GOLDENS / "digits_cnn" / "model.onnx"
+        alike = ["--loss", "cross_entropy", "--optimizer", "sgd", "-D", "batch=8,16", "--data-parallel"]
+        self.compile(model, *alike)
+        self.assertIn("FAILED", self.accc("diff", "m.so", "--simulate-ranks", "2", code=DATA)[0])
+        self.compile(model, *alike, "--sync-batch-norm")
+        self.assertIn("pass", self.accc("diff", "m.so", "--simulate-ranks", "2")[0])
+        self.assertIs(json.loads(self.accc("inspect", "m.so", "--json")[0])["manifest"]["sync_batch_norm"], True)
+
     def test_a_library_says_that_it_exchanges(self):
         self.compile(MLP / "model.onnx", *ALIKE)
         out, _ = self.accc("inspect", "m.so")
@@ -62,6 +71,13 @@ class Ranks(CommandLineTest):
         self.assertIn("--data-parallel needs a --loss", error)
         error = self.compile(MLP / "model.onnx", "--loss", "cross_entropy", "--data-parallel", "-D", "batch=8", code=USAGE)
         self.assertIn("--data-parallel: the processes average the gradients for an --optimizer, and there is none", error)
+        error = self.compile(MLP / "model.onnx", *ALIKE, "--sync-batch-norm", code=USAGE)
+        self.assertIn("--sync-batch-norm: the model has no batch norm that takes statistics of a batch", error)
+        joint = GOLDENS.parent / "exported" / "activations" / "joint.pt2"
+        error = self.compile(joint, "--optimizer", "sgd", "--data-parallel", "--sync-batch-norm", code=USAGE)
+        self.assertIn("--sync-batch-norm: the model holds the gradients of its loss", error)
+        error = self.compile(GOLDENS / "digits_cnn" / "model.onnx", *ALIKE[:-1], "--sync-batch-norm", code=USAGE)
+        self.assertIn("--sync-batch-norm needs --data-parallel", error)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,13 @@ func.func @means(%a: tensor<4xf32>, %b: tensor<2x3xf32>) -> (tensor<4xf32>, tens
   return %r#0, %r#1 : tensor<4xf32>, tensor<2x3xf32>
 }
 
+// CHECK-LABEL: @sum
+// CHECK: prim.all_reduce %arg0 {sum} : (tensor<4xf32>) -> tensor<4xf32>
+func.func @sum(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = prim.all_reduce %a {sum} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
 // What one process knows says nothing of the others.
 // KEEP-LABEL: @constant
 // KEEP: prim.all_reduce

@@ -117,12 +117,20 @@ bool batchNorm(Sketch &s) {
   Value x = s.floats(2);
   auto channels = s.tensor({Sketch::shapeOf(x)[1]}, Sketch::typeOf(x).getElementType());
   Value scale = s.of(channels), bias = s.of(channels);
+  if (s.random.chance(0.2))
+    return bool(s.one("nn.batch_norm_untracked", {x, scale, bias}, epsilon(s)));
   Value mean = s.buffer(channels), variance = s.buffer(channels, {0.5, 1.5});
   if (s.random.chance(0.3))
     return bool(s.one("nn.batch_norm_inference", {x, scale, bias, mean, variance}, epsilon(s)));
+  // Of processes with the same rows the interpreter, which is one alone, knows all but their
+  // number.
+  bool isSynchronized = s.random.chance(0.3), isUnbiased = !isSynchronized && s.random.chance(0.5);
+  SmallVector<NamedAttribute> attributes = {epsilon(s), s.number("momentum", 0.1),
+                                            s.flag("unbiased", isUnbiased)};
+  if (isSynchronized)
+    attributes.push_back(s.unit("synchronized"));
   SmallVector<Value> results =
-      s.add("nn.batch_norm_training", {x, scale, bias, mean, variance},
-            {epsilon(s), s.number("momentum", 0.1), s.flag("unbiased", s.random.chance(0.5))});
+      s.add("nn.batch_norm_training", {x, scale, bias, mean, variance}, attributes);
   if (results.empty())
     return false;
   for (auto [buffer, value] : {std::pair(mean, results[1]), std::pair(variance, results[2])}) {

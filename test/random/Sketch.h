@@ -76,6 +76,7 @@ public:
   mlir::NamedAttribute number(llvm::StringRef name, double value) {
     return named(name, b.getF64FloatAttr(value));
   }
+  mlir::NamedAttribute unit(llvm::StringRef name) { return named(name, b.getUnitAttr()); }
   mlir::NamedAttribute flag(llvm::StringRef name, bool value) {
     return named(name, b.getBoolAttr(value));
   }

@@ -3,6 +3,8 @@
 """Processes train as those of PyTorch's DistributedDataParallel did (distributed/make.py).
 
     distributed.py ACCC DISTRIBUTED FOLDER [OPTION of accc compile...]
+
+FOLDER has the batches and what PyTorch has computed, and the model is beside it.
 """
 
 import math
@@ -21,9 +23,10 @@ folder = pathlib.Path(sys.argv[3])
 
 with tempfile.TemporaryDirectory() as name:
     library, found = (pathlib.Path(name) / file for file in ("model.so", "found.safetensors"))
-    accc("compile", folder / "model.pt2", "-o", library, "--loss", "cross_entropy",
+    batches = sorted(folder.glob("rank*.safetensors"))
+    rows = {str(read_safetensors(batch)["target"][1][0]) for batch in batches}
+    accc("compile", folder.parent / "model.pt2", "-o", library, "--loss", "cross_entropy", "-D", "images.0=" + ",".join(rows),
          "--optimizer", "sgd,momentum=0.9,clip_grad_norm=0.5", "--data-parallel", *sys.argv[4:])  # fmt: skip
-    batches = [folder / f"rank{rank}.safetensors" for rank in range(2)]
     subprocess.run([sys.argv[2], library, STEPS, RATE, found, *batches], check=True, timeout=SECONDS)
     found, golden = read_safetensors(found), read_safetensors(folder / "golden.safetensors")
     if set(found) != set(golden):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compiles a golden model with --data-parallel, and trains it in the processes of MPI jobs (processes.cpp).
 
-    processes.py ACCC PROCESSES MPIRUN MODEL.onnx STANDIN
+    processes.py ACCC PROCESSES MPIRUN MODEL.onnx STANDIN [OPTION of accc compile...]
 
 STANDIN is the folder of the libraries that stand in for NVIDIA's, empty where there are none: processes that train on
 GPUs end with the weights of those that train on CPUs.
@@ -24,7 +24,7 @@ from train import SECONDS, accc, compile_options  # noqa: E402
 ROUNDING = 1e-4  # of f32 in some steps, on machines that sum in another order
 model = pathlib.Path(sys.argv[4])
 meta = json.loads((model.parent / "meta.json").read_text())
-command = ["compile", model, *compile_options(meta, model.name), "--data-parallel"]
+command = ["compile", model, *compile_options(meta, model.name), "--data-parallel", *sys.argv[6:]]
 
 
 def weights(path):

@@ -86,6 +86,9 @@ static void addTrainingOptions(CLI::App &command, CompileOptions &options) {
   command.add_flag("--data-parallel", options.dataParallel,
                    "Several processes train the model together, each on rows of its own: the steps "
                    "average their gradients (accc/group.h)");
+  command.add_flag("--sync-batch-norm", options.syncBatchNorm,
+                   "With --data-parallel: in training, batch norms take their statistics over the "
+                   "rows of all processes, as PyTorch's SyncBatchNorm");
 }
 
 void accc::tool::addLibraryAttention(CLI::App &command, std::optional<bool> &which) {

@@ -239,7 +239,7 @@ static bool isTraining(const std::string &option) {
        {"loss", "loss_options", "optimizer", "optimizer_options", "learning_rate", "train",
         "param_groups", "group_options", "freeze", "assume_dropout_training",
         "assume_batchnorm_training", "running_variance", "loss_scale", "data_parallel",
-        "accumulate_gradients", "average_weights"})
+        "sync_batch_norm", "accumulate_gradients", "average_weights"})
     if (firstWord(option) == name)
       return true;
   return false;

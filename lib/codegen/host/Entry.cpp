@@ -48,9 +48,11 @@ std::string labelOf(exec::CollectiveOp collective) {
 
 accc_collective describeCollective(exec::CollectiveOp collective) {
   auto tensor = cast<exec::BufferType>(collective.getInputs().front().getType()).getTensor();
-  return {.kind = llvm::StringSwitch<int32_t>(collective.getCallee())
-                      .Case("all_reduce", ACCC_ALL_REDUCE)
-                      .Case("broadcast_from", ACCC_BROADCAST),
+  return {.kind =
+              llvm::StringSwitch<int32_t>(collective.getCallee())
+                  .Case("all_reduce", collective.getConfig().contains("sum") ? ACCC_ALL_REDUCE_SUM
+                                                                             : ACCC_ALL_REDUCE)
+                  .Case("broadcast_from", ACCC_BROADCAST),
           .dtype = dtypeOf(tensor.getElementType())};
 }
 

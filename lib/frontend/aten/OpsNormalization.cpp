@@ -104,10 +104,7 @@ struct BatchNorm {
 
   /// By the batch's own statistics, in evaluation, too.
   Tensor byBatch(Node &node) const {
-    Statistics s = Statistics::of(prim::widen(x), allButChannels(x), node.real("eps"));
-    Tensor y = s.normal() * prim::widen(weight).broadcast(x.shape(), {1}) +
-               prim::widen(bias).broadcast(x.shape(), {1});
-    return y.convert(x.elementType());
+    return node.make<nn::BatchNormUntrackedOp>({x, weight, bias}, {epsilon});
   }
   Tensor inference(Node &node) const {
     return node.make<nn::BatchNormInferenceOp>({x, weight, bias, mean, var}, {epsilon});

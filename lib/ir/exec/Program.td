@@ -124,10 +124,10 @@ def Exec_CustomCallOp : Exec_Op<"custom_call", [AttrSizedOperandSegments]> {
 def Exec_CollectiveOp : Exec_Op<"collective", [AttrSizedOperandSegments]> {
   let summary = "exchanges tensors with the other processes that train the model";
   let description = [{
-    `callee` is the mnemonic of the prim op (all_reduce, broadcast_from). Output i is that of input i, and may be
-    the same buffer. All inputs are of one element type.}];
-  let arguments = (ins StrAttr:$callee, Variadic<Exec_Buffer>:$inputs, Variadic<Exec_Buffer>:$outputs);
-  let assemblyFormat = "$callee `(` $inputs `)` `->` `(` $outputs `)` attr-dict `:` type($inputs) `->` type($outputs)";
+    `callee` is the mnemonic of the prim op (all_reduce, broadcast_from) and `config` its attributes. Output i is that of
+    input i, and may be the same buffer. All inputs are of one element type.}];
+  let arguments = (ins StrAttr:$callee, DictionaryAttr:$config, Variadic<Exec_Buffer>:$inputs, Variadic<Exec_Buffer>:$outputs);
+  let assemblyFormat = "$callee $config `(` $inputs `)` `->` `(` $outputs `)` attr-dict `:` type($inputs) `->` type($outputs)";
 }
 
 def Exec_AgreeOp : Exec_Op<"agree"> {

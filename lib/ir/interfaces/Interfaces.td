@@ -78,6 +78,16 @@ def ModeDependent : OpInterface<"ModeDependent"> {
   ];
 }
 
+def BatchDependent : OpInterface<"BatchDependent"> {
+  let description = [{An op in which the rows of a batch do not count by themselves: it takes statistics over all of them.}];
+  let cppNamespace = "::accc";
+  let methods = [
+    InterfaceMethod<[{
+        Lets the op take them over the rows of all processes that train together.
+      }], "void", "synchronize", (ins), [{}], [{ $_op.setSynchronized(true); }]>
+  ];
+}
+
 def Dimensioned : OpInterface<"Dimensioned"> {
   let description = [{
     An op whose attributes speak of dimensions of operand 0 by their numbers: they change when the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ir/nn/Rules.h"
+#include "ir/nn/Moments.h"
 
 using namespace mlir;
 using namespace accc;
@@ -10,40 +10,6 @@ using accc::prim::Tensor;
 #include "ir/nn/Normalization.cpp.inc"
 
 namespace {
-/// x minus its mean over some dimensions, and the mean of its square. `mean` and `var` lack those
-/// dimensions.
-struct Moments {
-  Tensor mean, centered, var;
-};
-Moments moments(Tensor x, ArrayRef<int64_t> dimensions) {
-  Tensor m = mean(x, dimensions);
-  Tensor centered = x - m.broadcastAlong(x.shape(), dimensions);
-  return {m, centered, mean(centered * centered, dimensions)};
-}
-
-double countAlong(Tensor x, ArrayRef<int64_t> dimensions) {
-  double count = 1.0;
-  for (int64_t d : dimensions)
-    count *= static_cast<double>(x.dim(d));
-  return count;
-}
-
-/// One value for each channel is asked of every operand after x.
-template <typename Op>
-LogicalResult checkChannels(std::optional<Location> location, ValueRange operands,
-                            int64_t leastRank) {
-  auto x = typeOf(operands.front());
-  if (x.getRank() < leastRank)
-    return prim::inferError<Op>(location, "x of type ", x, " has a rank below ", leastRank);
-  for (Value vector : operands.drop_front())
-    if (shapeOf(vector) != ArrayRef<int64_t>(x.getDimSize(1)))
-      return prim::inferError<Op>(location, "an operand of type ", vector.getType(),
-                                  " does not have one "
-                                  "element for each of the ",
-                                  x.getDimSize(1), " channels of x");
-  return success();
-}
-
 /// The operands after x have the shape of the trailing dimensions.
 template <typename Op>
 LogicalResult checkTrailing(std::optional<Location> location, ValueRange operands, int64_t axis) {
@@ -59,130 +25,6 @@ LogicalResult checkTrailing(std::optional<Location> location, ValueRange operand
   return success();
 }
 } // namespace
-
-// ---- batch_norm_training ----
-
-LogicalResult BatchNormTrainingOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                                    Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  // batch_norm_c1
-  if (failed(checkChannels<BatchNormTrainingOp>(location, adaptor.getOperands(), 2)))
-    return failure();
-  types.assign({adaptor.getX().getType(), adaptor.getRunningMean().getType(),
-                adaptor.getRunningVar().getType()});
-  return success();
-}
-
-namespace {
-/// What forward and derivative both compute, so that common-subexpression elimination merges it.
-struct BatchStatistics {
-  SmallVector<int64_t> dimensions;
-  Moments moments;
-  Tensor rstd;
-  double count;
-  /// Of the running variance's sample: n / (n - 1) if unbiased. One element has no unbiased
-  /// variance.
-  double sampleFactor;
-};
-BatchStatistics batchStatistics(BatchNormTrainingOp op, Tensor x) {
-  SmallVector<int64_t> dimensions = allBut(x.rank(), 1);
-  Moments m = moments(x, dimensions);
-  double n = countAlong(x, dimensions);
-  return {dimensions, m, rsqrt(m.var + op.getEpsilon()), n,
-          op.getUnbiased() && n > 1 ? n / (n - 1) : 1.0};
-}
-} // namespace
-
-LogicalResult BatchNormTrainingOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &results) {
-  Tensor x = widen(Tensor(builder, getLoc(), getX()));
-  auto operand = [&](Value value) { return x.wrap(value).convert(x.elementType()); };
-  BatchStatistics batch = batchStatistics(*this, x);
-  Tensor factor = batch.rstd * operand(getScale());
-  Tensor y = batch.moments.centered * alongChannels(factor, x.shape()) +
-             alongChannels(operand(getBias()), x.shape());
-  results.push_back(y.convert(typeOf(getX()).getElementType()));
-
-  double m = getMomentum();
-  auto update = [&](Value running, Tensor sample) {
-    Type element = typeOf(running).getElementType();
-    results.push_back((operand(running) * (1.0 - m) + sample * m).convert(element));
-  };
-  update(getRunningMean(), batch.moments.mean);
-  update(getRunningVar(), batch.moments.var * batch.sampleFactor);
-  return success();
-}
-
-void BatchNormTrainingOp::getEvaluationValues(OpBuilder &builder, SmallVectorImpl<Value> &results) {
-  results.push_back(builder.create<BatchNormInferenceOp>(getLoc(), getX(), getScale(), getBias(),
-                                                         getRunningMean(), getRunningVar(),
-                                                         getEpsilonAttr()));
-  results.append({getRunningMean(), getRunningVar()});
-}
-
-// With n elements a channel, xhat = (x - mean) rstd, all sums over a channel:
-//   dbias = sum dy, dscale = sum dy xhat,
-//   dx = scale rstd (dy - dbias / n - xhat dscale / n)        (Ioffe and Szegedy, section 3)
-// and through the running statistics, whose cotangents are m and v:
-//   dx += momentum m / n + 2 momentum factor v (x - mean) / n.
-LogicalResult BatchNormTrainingOp::differentiate(Gradients &gradients) {
-  Tensor x = widen(Tensor(gradients.builder(), getLoc(), getX()));
-  auto operand = [&](Value value) { return x.wrap(value).convert(x.elementType()); };
-  auto channels = [&](Tensor vector) { return alongChannels(vector, x.shape()); };
-  BatchStatistics batch = batchStatistics(*this, x);
-  double n = batch.count, momentum = getMomentum();
-
-  if (gradients.has(getY())) {
-    Tensor dy = operand(gradients.of(getY()));
-    Tensor xhat = batch.moments.centered * channels(batch.rstd);
-    Tensor dbias = sum(dy, batch.dimensions), dscale = sum(dy * xhat, batch.dimensions);
-    if (gradients.wants(getX())) {
-      Tensor inner = dy - channels(dbias * (1.0 / n)) - xhat * channels(dscale * (1.0 / n));
-      addNarrowed(gradients, getX(), channels(operand(getScale()) * batch.rstd) * inner);
-    }
-    if (gradients.wants(getScale()))
-      addNarrowed(gradients, getScale(), dscale);
-    if (gradients.wants(getBias()))
-      addNarrowed(gradients, getBias(), dbias);
-  }
-  if (gradients.has(getNewMean())) {
-    Tensor m = operand(gradients.of(getNewMean()));
-    if (gradients.wants(getX()))
-      addNarrowed(gradients, getX(), channels(m * (momentum / n)));
-    if (gradients.wants(getRunningMean()))
-      addNarrowed(gradients, getRunningMean(), m * (1.0 - momentum));
-  }
-  if (gradients.has(getNewVar())) {
-    Tensor v = operand(gradients.of(getNewVar()));
-    if (gradients.wants(getX()))
-      addNarrowed(gradients, getX(),
-                  batch.moments.centered * channels(v * (2.0 * momentum * batch.sampleFactor / n)));
-    if (gradients.wants(getRunningVar()))
-      addNarrowed(gradients, getRunningVar(), v * (1.0 - momentum));
-  }
-  return success();
-}
-
-// ---- batch_norm_inference ----
-
-LogicalResult BatchNormInferenceOp::inferReturnTypes(MLIRContext *,
-                                                     std::optional<Location> location,
-                                                     Adaptor adaptor,
-                                                     SmallVectorImpl<Type> &types) {
-  // batch_norm_c1
-  if (failed(checkChannels<BatchNormInferenceOp>(location, adaptor.getOperands(), 2)))
-    return failure();
-  types.push_back(adaptor.getX().getType());
-  return success();
-}
-
-LogicalResult BatchNormInferenceOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &results) {
-  Tensor x = widen(Tensor(builder, getLoc(), getX()));
-  auto operand = [&](Value value) { return x.wrap(value).convert(x.elementType()); };
-  auto channels = [&](Tensor vector) { return alongChannels(vector, x.shape()); };
-  Tensor factor = operand(getScale()) * rsqrt(operand(getVar()) + getEpsilon());
-  Tensor y = (x - channels(operand(getMean()))) * channels(factor) + channels(operand(getBias()));
-  results.push_back(y.convert(getType().getElementType()));
-  return success();
-}
 
 // ---- layer_norm ----
 

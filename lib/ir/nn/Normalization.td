@@ -6,33 +6,6 @@
 
 include "ir/nn/NnDialect.td"
 
-def Nn_BatchNormTrainingOp
-    : Nn_OpWithGradient<"batch_norm_training",
-                        [DeclareOpInterfaceMethods<ModeDependent>] # Nn_Infers> {
-  let summary = "normalises each channel by the mean and variance of the batch, and updates the running ones";
-  let description = [{
-    mean and var are taken over all dimensions of x but the channel's, dimension 1:
-    y = (x - mean) / sqrt(var + epsilon) * scale + bias
-    new_mean = (1 - momentum) running_mean + momentum mean, and so new_var, with var n / (n - 1) in place
-    of var if unbiased (as PyTorch does; ONNX uses the biased one). The momentum is PyTorch's, 1 minus ONNX's.
-    Source: Ioffe and Szegedy, "Batch normalization", 2015.
-    batch_norm_c1: rank(x) >= 2; scale, bias, running_mean and running_var have the shape [dim(x, 1)].}];
-  let arguments = (ins Prim_FloatTensor:$x, Prim_FloatTensor:$scale, Prim_FloatTensor:$bias,
-                       Prim_FloatTensor:$running_mean, Prim_FloatTensor:$running_var,
-                       Nn_NumberAttr:$epsilon, Nn_NumberAttr:$momentum, BoolAttr:$unbiased);
-  let results = (outs Prim_FloatTensor:$y, Prim_FloatTensor:$new_mean, Prim_FloatTensor:$new_var);
-}
-
-def Nn_BatchNormInferenceOp : Nn_Op<"batch_norm_inference", Nn_Infers> {
-  let summary = "normalises each channel by a given mean and variance";
-  let description = [{
-    y = (x - mean) / sqrt(var + epsilon) * scale + bias, with the channel in dimension 1.
-    batch_norm_c1: rank(x) >= 2; scale, bias, mean and var have the shape [dim(x, 1)].}];
-  let arguments = (ins Prim_FloatTensor:$x, Prim_FloatTensor:$scale, Prim_FloatTensor:$bias,
-                       Prim_FloatTensor:$mean, Prim_FloatTensor:$var, Nn_NumberAttr:$epsilon);
-  let results = (outs Prim_FloatTensor:$result);
-}
-
 def Nn_LayerNormOp : Nn_OpWithGradient<"layer_norm", [AttrSizedOperandSegments] # Nn_Infers> {
   let summary = "normalises over the trailing dimensions, axis and after";
   let description = [{

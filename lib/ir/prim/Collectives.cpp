@@ -32,14 +32,15 @@ LogicalResult AllReduceOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   return inferTypes<AllReduceOp>(loc, adaptor.getInputs().getTypes(), types);
 }
 
-// What is differentiated is the mean of the processes' losses.
+// What is differentiated is the sum of the processes' losses, of which each has its own: the
+// cotangent of a term of a sum is the sum of all processes' cotangents, and of a mean their mean.
 LogicalResult AllReduceOp::differentiate(Gradients &gradients) {
   SmallVector<Value> cotangents;
   for (Value output : getOutputs())
     cotangents.push_back(gradients.of(output));
-  auto means = gradients.builder().create<AllReduceOp>(getLoc(), cotangents);
-  for (auto [input, mean] : llvm::zip_equal(getInputs(), means.getOutputs()))
-    gradients.add(input, mean);
+  auto exchanged = gradients.builder().create<AllReduceOp>(getLoc(), cotangents, getSum());
+  for (auto [input, cotangent] : llvm::zip_equal(getInputs(), exchanged.getOutputs()))
+    gradients.add(input, cotangent);
   return success();
 }
 

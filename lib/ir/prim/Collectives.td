@@ -14,13 +14,13 @@ class Prim_CollectiveOp<string mnemonic, list<Trait> gradient>
 }
 
 def Prim_AllReduceOp : Prim_CollectiveOp<"all_reduce", Prim_HasGradient> {
-  let summary = "the mean of each tensor over all processes";
+  let summary = "the mean, or the sum, of each tensor over all processes";
   let description = [{
     Element by element: the sum over the processes of x / n, for n of them, as DistributedDataParallel has it of
-    gradients. All processes get the same bits.
+    gradients; with `sum` that of x. All processes get the same bits.
     all_reduce_c1: at least one operand.
     all_reduce_c2: the operands agree in element type.}];
-  let arguments = (ins Variadic<Prim_FloatTensor>:$inputs);
+  let arguments = (ins Variadic<Prim_FloatTensor>:$inputs, UnitAttr:$sum);
   let results = (outs Variadic<Prim_FloatTensor>:$outputs);
 }
 

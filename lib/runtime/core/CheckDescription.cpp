@@ -281,8 +281,8 @@ private:
                        const accc_entry &entry) const {
     std::string name = std::string(entry.name) + "'s collective";
     auto type = dtype_of(collective.dtype);
-    require(type.has_value() &&
-                (collective.kind == ACCC_ALL_REDUCE || collective.kind == ACCC_BROADCAST),
+    require(type.has_value() && collective.kind >= ACCC_ALL_REDUCE &&
+                collective.kind <= ACCC_ALL_REDUCE_SUM,
             name + " is of an unknown kind or type");
     require(step.num_buffers % 2 == 0, name + " does not receive as many tensors as it sends");
     const accc_buffer *sent = entry.buffers + step.first_buffer,

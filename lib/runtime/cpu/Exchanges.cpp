@@ -48,7 +48,10 @@ void Exchanges::exchange(const accc_collective &collective, const Piece &piece) 
   }
   const auto type = static_cast<DType>(collective.dtype);
   const size_t count = piece.bytes / size_of(type);
-  scale(piece.to, piece.from, count, type, 1.0 / others->group.size());
+  if (collective.kind == ACCC_ALL_REDUCE)
+    scale(piece.to, piece.from, count, type, 1.0 / others->group.size());
+  else if (piece.to != piece.from)
+    std::memcpy(piece.to, piece.from, piece.bytes);
   others->group.sum(piece.to, count, type);
 }
 

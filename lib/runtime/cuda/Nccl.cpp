@@ -97,6 +97,7 @@ void Nccl::enqueue(const accc_collective &collective, std::span<const accc_buffe
   const auto type = static_cast<DType>(collective.dtype);
   auto *comm = static_cast<ncclComm_t>(communicator.get());
   const size_t count = buffers.size() / 2;
+  const ncclRedOp_t reduction = collective.kind == ACCC_ALL_REDUCE_SUM ? ncclSum : ncclAvg;
   functions->check(functions->ncclGroupStart(), "exchanging tensors");
   for (size_t i = 0; i < count; ++i) {
     const uint64_t bytes = buffers[i].bytes;
@@ -107,8 +108,8 @@ void Nccl::enqueue(const accc_collective &collective, std::span<const accc_buffe
     functions->check(
         collective.kind == ACCC_BROADCAST
             ? functions->ncclBroadcast(from, to, bytes, ncclUint8, 0, comm, context.stream)
-            : functions->ncclAllReduce(from, to, bytes / size_of(type), typeOf(type), ncclAvg, comm,
-                                       context.stream),
+            : functions->ncclAllReduce(from, to, bytes / size_of(type), typeOf(type), reduction,
+                                       comm, context.stream),
         "exchanging tensors");
   }
   functions->check(functions->ncclGroupEnd(), "exchanging tensors");

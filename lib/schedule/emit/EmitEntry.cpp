@@ -204,7 +204,8 @@ void EntryEmitter::emitStep(Operation *step) {
     return emitCustomCall(call);
   if (step->hasTrait<Collective>()) {
     b.create<exec::CollectiveOp>(step->getLoc(), step->getName().stripDialect(),
-                                 buffers(step->getOperands()), buffers(step->getResults()));
+                                 step->getAttrDictionary(), buffers(step->getOperands()),
+                                 buffers(step->getResults()));
     return;
   }
   b.create<exec::LibraryCallOp>(step->getLoc(), step->getName().stripDialect(),

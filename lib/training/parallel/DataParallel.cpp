@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "training/parallel/DataParallel.h"
 
+#include "ir/interfaces/Interfaces.h"
 #include "ir/prim/Prim.h"
 
 using namespace mlir;
 using namespace accc;
 
 template <typename Collective> static Value exchange(StepFunction step, Value value) {
-  return step.builder().create<Collective>(value.getLoc(), ValueRange(value))->getResult(0);
+  return step.builder()
+      .create<Collective>(value.getLoc(), ValueRange(value), ArrayRef<NamedAttribute>())
+      ->getResult(0);
 }
 
 template <typename Collective> static void exchangeResults(StepFunction step, Role role) {
@@ -22,6 +25,16 @@ void accc::averageGradients(StepFunction step, MutableArrayRef<TrainedParameter>
 }
 
 void accc::averageLoss(StepFunction step) { exchangeResults<prim::AllReduceOp>(step, Role::Loss); }
+
+bool accc::dependsOnBatch(StepFunction step) {
+  return llvm::any_of(step.body(), [](Operation &op) { return isa<BatchDependent>(op); });
+}
+
+void accc::synchronizeBatches(StepFunction step) {
+  for (Operation &op : step.body())
+    if (auto norm = dyn_cast<BatchDependent>(op))
+      norm.synchronize();
+}
 
 // As in DistributedDataParallel, which lets the first process's buffers begin each step.
 void accc::shareUpdates(StepFunction step) {

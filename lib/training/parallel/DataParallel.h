@@ -14,6 +14,12 @@ void averageGradients(StepFunction step, llvm::MutableArrayRef<TrainedParameter>
 /// So does the loss of a step that trains.
 void averageLoss(StepFunction step);
 
+/// Whether rows of a batch do not count by themselves in the model.
+bool dependsOnBatch(StepFunction step);
+
+/// Lets batch norms take their statistics over the rows of all processes.
+void synchronizeBatches(StepFunction step);
+
 /// What the model itself leaves in variables, such as running statistics, becomes what the first
 /// process has of it.
 void shareUpdates(StepFunction step);

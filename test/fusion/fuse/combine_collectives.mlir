@@ -44,3 +44,21 @@ func.func @full(%a: tensor<4194304xf32>, %b: tensor<4194304xf32>, %c: tensor<4xf
   %2 = prim.all_reduce %c : (tensor<4xf32>) -> tensor<4xf32>
   return %0, %1, %2 : tensor<4194304xf32>, tensor<4194304xf32>, tensor<4xf32>
 }
+
+// What another collective waits for goes ahead of gradients, which are together though they are not computed at one
+// place: %a before %s, %b behind it.
+// CHECK-LABEL: @middle
+// CHECK: %[[S:.*]] = prim.all_reduce %arg1 {sum}
+// CHECK: %[[B:.*]] = prim.fusion loop "exp"(%[[S]])
+// CHECK: prim.all_reduce %[[B]] {sum}
+// CHECK: %[[G:.*]]:2 = prim.all_reduce %
+func.func @middle(%x: tensor<4xf32>, %s: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %a = prim.neg %x : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = prim.all_reduce %a : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = prim.all_reduce %s {sum} : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = prim.exp %1 : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = prim.all_reduce %2 {sum} : (tensor<4xf32>) -> tensor<4xf32>
+  %b = prim.sub %3, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %4 = prim.all_reduce %b : (tensor<4xf32>) -> tensor<4xf32>
+  return %0, %3, %4 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}

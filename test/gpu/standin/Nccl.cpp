@@ -40,7 +40,7 @@ struct Meeting {
   double values[mostRanks][chunk];
 };
 
-enum Kind { allReduceAverage = 1, allReduceMaximum, broadcastBytes };
+enum Kind { allReduceAverage = 1, allReduceSum, allReduceMaximum, broadcastBytes };
 
 } // namespace
 
@@ -103,12 +103,12 @@ void forEachChunk(ncclComm &comm, uint64_t count, Send send, Receive receive) {
   }
 }
 
-/// Each multiplies what it sends; the sum is that of NCCL's ring in one of its orders.
-void average(ncclComm &comm, Type type, CUdeviceptr from, CUdeviceptr to, uint64_t count) {
-  comm.begin({allReduceAverage, static_cast<int32_t>(type), count});
+/// Of a mean each multiplies what it sends; the sum is that of NCCL's ring in one of its orders.
+void add(ncclComm &comm, Type type, bool isMean, CUdeviceptr from, CUdeviceptr to, uint64_t count) {
+  comm.begin({isMean ? allReduceAverage : allReduceSum, static_cast<int32_t>(type), count});
   Operand in(from, "what is sent"), out(to, "what is received");
   const Type factors = type == Type::F64 ? Type::F64 : Type::F32;
-  const double factor = rounded(1.0 / comm.size, factors);
+  const double factor = isMean ? rounded(1.0 / comm.size, factors) : 1.0;
   forEachChunk(
       comm, count,
       [&](uint64_t i) { return rounded(load(in, type, static_cast<int64_t>(i)) * factor, type); },
@@ -245,8 +245,9 @@ ncclResult_t ncclAllReduce(const void *from, void *to, size_t count, ncclDataTyp
   STANDIN_ENTER(ncclAllReduce);
   if (op == ncclMax && type == ncclInt64)
     return take(stream, [=] { maximum(*comm, address(from), address(to), count); });
-  if (auto element = typeOf(type); element && op == ncclAvg)
-    return take(stream, [=] { average(*comm, *element, address(from), address(to), count); });
+  if (auto element = typeOf(type); element && (op == ncclAvg || op == ncclSum))
+    return take(stream,
+                [=] { add(*comm, *element, op == ncclAvg, address(from), address(to), count); });
   return refuse("a reduction that nobody needed so far");
 }
 

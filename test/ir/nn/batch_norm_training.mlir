@@ -36,3 +36,17 @@ func.func @f(%a: tensor<2x3x4xf32>, %b: tensor<3xf32>, %c: tensor<3xf32>, %d: te
   %r:3 = nn.batch_norm_training %a, %b, %c, %d, %e {epsilon = 1.0e-05 : f64, momentum = 1.0e-01 : f64, unbiased = true} : (tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>)
   return %r#0, %r#1, %r#2 : tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>
 }
+
+// The unbiased variance is that of all rows, of which there may be one.
+// CHECK-LABEL: @synchronized
+// CHECK: nn.batch_norm_training {{.*}} synchronized, unbiased = true}
+// DECOMPOSE-LABEL: @synchronized
+// DECOMPOSE: [[SUMS:%.+]]:2 = prim.all_reduce {{.*}} {sum} : (tensor<3xf32>, tensor<f32>)
+// DECOMPOSE: [[VAR:%.+]] = prim.div {{.*}} : (tensor<3xf32>, tensor<3xf32>)
+// DECOMPOSE: [[LESS:%.+]] = prim.sub [[SUMS]]#1, {{.*}} : (tensor<f32>, tensor<f32>)
+// DECOMPOSE: [[AT_LEAST:%.+]] = prim.max [[LESS]], {{.*}} : (tensor<f32>, tensor<f32>)
+// DECOMPOSE: prim.div [[SUMS]]#1, [[AT_LEAST]] : (tensor<f32>, tensor<f32>)
+func.func @synchronized(%a: tensor<2x3x4xf32>, %b: tensor<3xf32>, %c: tensor<3xf32>, %d: tensor<3xf32>, %e: tensor<3xf32>) -> (tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>) {
+  %r:3 = nn.batch_norm_training %a, %b, %c, %d, %e {epsilon = 1.0e-05 : f64, momentum = 1.0e-01 : f64, synchronized, unbiased = true} : (tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>)
+  return %r#0, %r#1, %r#2 : tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>
+}

@@ -134,6 +134,7 @@ static std::vector<GradientRow> makeRows() {
        {"4x2xf64"},
        "{low = array<i64: 2, -1>, high = array<i64: -1, -1>, interior = array<i64: 0, 0>}"},
       {"all_reduce", {{"2x3xf64"}, {"4xf64"}}, {"2x3xf64", "4xf64"}}, // of a group of one
+      {"all_reduce", {{"2x3xf64"}, {"4xf64"}}, {"2x3xf64", "4xf64"}, "{sum}"},
       {"concatenate", {{"2x3xf64"}, {"2x1xf64"}}, {"2x4xf64"}, "{dimension = 1 : i64}"},
       {"reverse", {{"2x3xf64"}}, {"2x3xf64"}, "{dimensions = array<i64: 0, 1>}"},
 

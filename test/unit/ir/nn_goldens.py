@@ -484,6 +484,12 @@ case("attention_backward, bool mask", "attention_backward %0, %1, %2, %3, %4 {sc
      [randn(1, 2, 3, 2), randn(1, 1, 2, 2), randn(1, 1, 2, 3), randn(1, 2, 3, 3), hidden == 0],
      lambda q, k, v, dy, mask: attention_gradients(q, k, v, dy, hidden))
 
+for more in ["", ", synchronized"]:  # of one process
+    case("batch_norm_untracked" + more, f"batch_norm_untracked %0, %1, %2 {{epsilon = 1.0e-5 : f64{more}}}", [randn(2, 3, 2, 2), *channels[:2]],
+         lambda *a: batch_norm_statistics(*a, 0, 0)[0])
+case("batch_norm_training, synchronized", "batch_norm_training %0, %1, %2, %3, %4 {epsilon = 1.0e-5 : f64, momentum = 0.3, "
+     "synchronized, unbiased = true}", [randn(2, 3, 2, 2), *channels], batch_norm_statistics)
+
 path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "NnGoldens.inc")
 with open(path, "w") as out:
     out.write("// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n"

@@ -113,6 +113,20 @@ TEST_CASE("exchanges: tensors of all sizes become their means") {
   }
 }
 
+TEST_CASE("exchanges: tensors of all sizes become their sums") {
+  const OneCollective one(ACCC_ALL_REDUCE_SUM, kCounts);
+  for (bool inPlace : {false, true}) {
+    std::atomic<int64_t> wrong = 0;
+    runTwo([&](Group &group) {
+      wrong +=
+          countWrong(exchanged(one, &group, group.rank(), inPlace), [](size_t tensor, size_t i) {
+            return valueOf(0, tensor, i) + valueOf(1, tensor, i);
+          });
+    });
+    CHECK(wrong == 0);
+  }
+}
+
 TEST_CASE("exchanges: tensors of all sizes become those of the first process") {
   const OneCollective one(ACCC_BROADCAST, kCounts);
   for (bool inPlace : {false, true}) {
@@ -126,7 +140,7 @@ TEST_CASE("exchanges: tensors of all sizes become those of the first process") {
 }
 
 TEST_CASE("exchanges: who trains alone receives what it sends") {
-  for (accc_collective_kind kind : {ACCC_ALL_REDUCE, ACCC_BROADCAST}) {
+  for (accc_collective_kind kind : {ACCC_ALL_REDUCE, ACCC_BROADCAST, ACCC_ALL_REDUCE_SUM}) {
     const OneCollective one(kind, kCounts);
     CHECK(countWrong(exchanged(one, nullptr, 0, false),
                      [](size_t tensor, size_t i) { return valueOf(0, tensor, i); }) == 0);

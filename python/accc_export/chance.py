@@ -10,7 +10,7 @@ from torch.overrides import TorchFunctionMode
 from .calls import Call
 from .dropouts import plain_drop_paths
 from .errors import ExportWarning
-from .modules import State, preserved_buffers, preserved_values
+from .modules import State, evaluating, preserved_buffers, preserved_values
 from .observing import Observation
 
 _OF_TENSORS = ("bernoulli", "bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "multinomial", "normal_", "random_", "uniform_")
@@ -34,15 +34,11 @@ def warn_of_chance(module: torch.nn.Module, call: Call, state: State, observatio
     trained = _draws(module, call, written)
     if trained == 0:
         return
-    modes = {part: part.training for part in module.modules()}
     try:
-        module.eval()
-        evaluated = _draws(module, call, written)
+        with evaluating(module):
+            evaluated = _draws(module, call, written)
     except Exception:  # a module that has no evaluation mode
         return
-    finally:
-        for part, mode in modes.items():
-            part.training = mode
     if evaluated < trained:
         text = (
             f"the module draws random numbers in training that it does not draw in evaluation (calls beside dropouts: {trained} in "

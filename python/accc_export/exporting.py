@@ -16,6 +16,7 @@ from .attributes import attributes_of
 from .calls import Call, Inputs, make_call
 from .chance import warn_of_chance
 from .errors import ExportError, ExportWarning
+from .evaluation import warn_of_evaluation
 from .exporters import EXPORTERS, FOLDED, Axes, run_exporter
 from .files import scratch, write_model
 from .graphs import describe, nodes_of, opset_of, repair
@@ -114,6 +115,7 @@ def export(
         check_stops(module, call, state, observation)
         check_aliases(module, call, state)
         warn_of_chance(module, call, state, observation)
+        warn_of_evaluation(module, call, state, observation)
         _warn_of_strangers(observation)
         _warn_of_synchronized(module)
         state = state.snapshot()  # tracing a batch norm in training mode moves its statistics
@@ -186,6 +188,7 @@ def _export_program(module, example_inputs, path, dynamic, input_names, output_n
         check_repeats(module, call, observation, before)
         outputs = _output_names(call, list(observation.outputs), output_names)
         warn_of_chance(module, call, state, observation)
+        warn_of_evaluation(module, call, state, observation)
         _warn_of_strangers(observation)
         _warn_of_synchronized(module)
         try:

@@ -41,7 +41,7 @@ def differing(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor], moved: Seq
     def differs(name):
         x, y = a.get(name), b.get(name)
         x, y = torch.zeros_like(y) if x is None else x, torch.zeros_like(x) if y is None else y
-        return not is_close(x, y, FACTOR * max((_distance(x, z[name]) for z in moved if name in z), default=0.0))
+        return not is_close(x, y, FACTOR * max((distance(x, z[name]) for z in moved if name in z), default=0.0))
 
     wrong = [name for name in {**a, **b} if differs(name)]
     return ", ".join(wrong[:5]) + (f" and {len(wrong) - 5} more" if len(wrong) > 5 else "")
@@ -56,10 +56,10 @@ def gradients(outputs: Iterable[torch.Tensor], parameters: dict[str, torch.Tenso
 
 def is_close(a: torch.Tensor, b: torch.Tensor, allowed: float = 0.0, tolerance: float = TOLERANCE) -> bool:
     """Whether b is what rounding makes of a, with the same infinities and NaN; also where it is as near as `allowed`."""
-    return _distance(a, b) <= tolerance * _finite(a).norm().item() + 1e-9 * a.numel() ** 0.5 + allowed
+    return distance(a, b) <= tolerance * _finite(a).norm().item() + 1e-9 * a.numel() ** 0.5 + allowed
 
 
-def _distance(a: torch.Tensor, b: torch.Tensor) -> float:
+def distance(a: torch.Tensor, b: torch.Tensor) -> float:
     """The norm of the difference; infinite where only one is infinite or NaN."""
     a, b = (x.to_dense() if x.is_sparse else x for x in (a, b))
     same = (a == b) | (a.isnan() & b.isnan())

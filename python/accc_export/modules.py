@@ -63,21 +63,41 @@ def preserved(module: torch.nn.Module) -> Iterator[None]:
     Inside, a module in evaluation mode is in training mode; parts of a module in training mode stay
     in the mode that they are in (a batch norm whose statistics are frozen).
     """
-    modes = {part: part.training for part in module.modules()}
     parameters = {x: (x.requires_grad, x.grad) for x in module.parameters()}
     buffers = {x for x in module.buffers()}
     devices = sorted({x.device.index or 0 for x in (*parameters, *buffers) if x.is_cuda})
     try:
-        with torch.random.fork_rng(devices=devices), preserved_buffers(module), preserved_attributes(module):
+        with torch.random.fork_rng(devices=devices), preserved_buffers(module), preserved_modes(module):
             if not module.training:
                 module.train()
             yield
     finally:
-        for part, mode in modes.items():
-            part.training = mode
         for parameter, (trained, gradient) in parameters.items():
             parameter.requires_grad_(trained)
             parameter.grad = gradient
+
+
+@contextlib.contextmanager
+def preserved_modes(module: torch.nn.Module) -> Iterator[None]:
+    """Leaves each part in its mode, with its attributes, and the parameters as they were where a part has a train() of its own: there are
+    some that add their updates to a weight for evaluation."""
+    modes = {part: part.training for part in module.modules()}
+    base = torch.nn.Module
+    has_own = any(type(part).train is not base.train or type(part).eval is not base.eval for part in modes)
+    with preserved_attributes(module), preserved_values(module.parameters() if has_own else ()):
+        try:
+            yield
+        finally:
+            for part, mode in modes.items():
+                part.training = mode
+
+
+@contextlib.contextmanager
+def evaluating(module: torch.nn.Module) -> Iterator[None]:
+    """Inside, the module is in evaluation mode."""
+    with preserved_modes(module):
+        module.eval()
+        yield
 
 
 @contextlib.contextmanager

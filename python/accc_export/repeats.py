@@ -35,7 +35,7 @@ def check_repeats(module: torch.nn.Module, call: Call, observation: Observation,
             "what was drawn with torch.where(), or give it to forward as an input"
         )
     with preserved_values(module.parameters()):  # a mean of one batch stays what it is where that comes again
-        _unsettle(module.parameters())
+        unsettle(module.parameters())
         try:
             _outputs_from(before, module, call, observation)
             other = attributes_of(module)
@@ -76,7 +76,7 @@ def _generators(module: torch.nn.Module) -> dict[str, str]:
     return states
 
 
-def _unsettle(parameters: Iterable[torch.nn.Parameter]) -> None:
+def unsettle(parameters: Iterable[torch.nn.Parameter]) -> None:
     """Changes each by a half at most, by another part from element to element."""
     with torch.no_grad():
         for x in parameters:

@@ -39,6 +39,30 @@ static ArrayRef<const pickle::Value *> storageOf(const pickle::Value &rebuild) {
   return id;
 }
 
+/// Whether the tensor is another than the numbers in memory say: "neg" of all of them has the other
+/// sign, "conj" of their imaginary parts.
+static bool hasBit(const pickle::Value &rebuild, StringRef bit) {
+  if (rebuild.elements.size() < 7)
+    return false;
+  const pickle::Value *bits = rebuild.elements[6];
+  if (bits->is(Kind::Call) && !bits->elements.empty()) // with the text of its type
+    bits = bits->elements[0];
+  if (!bits->is(Kind::Dict))
+    return false;
+  for (size_t i = 0; i + 1 < bits->elements.size(); i += 2)
+    if (bits->elements[i]->is(Kind::String) && bits->elements[i]->text == bit)
+      return bits->elements[i + 1]->asBoolean("what is said of a tensor");
+  return false;
+}
+
+/// With the signs of all numbers that many bytes apart changed, of which the first ends there.
+static Weight withOtherSigns(const Weight &weight, size_t end, size_t step) {
+  std::vector<char> bytes(weight.bytes.begin(), weight.bytes.end());
+  for (size_t i = end; i <= bytes.size(); i += step)
+    bytes[i - 1] = static_cast<char>(bytes[i - 1] ^ 0x80);
+  return frontend::ownedWeight(weight.type, std::move(bytes));
+}
+
 RankedTensorType accc::pickle::tensorTypeOf(MLIRContext &context, const pickle::Value &rebuild) {
   return frontend::tensorType(integers(*rebuild.elements[2], "the shape of a tensor"),
                               frontend::typeOfStorage(context, storageOf(rebuild)[1]->text));
@@ -72,5 +96,16 @@ StoredTensor accc::pickle::readTensor(MLIRContext &context, const pickle::Value 
   result.place = result.record + frontend::show(type.getShape()) + frontend::show(result.strides) +
                  std::to_string(result.offset);
   result.weight = frontend::stridedWeight(type, result.strides, result.offset, storage, name);
+  bool isNegative = hasBit(rebuild, "neg"), isConjugate = hasBit(rebuild, "conj");
+  bool isComplex = isa<ComplexType>(type.getElementType());
+  if ((isNegative || isConjugate) && !isComplex && !isa<FloatType>(type.getElementType()))
+    fail("'" + name + "' is a negative of integers, which is not supported");
+  if (isNegative)
+    result.weight =
+        withOtherSigns(result.weight, isComplex ? width / 2 : width, isComplex ? width / 2 : width);
+  if (isConjugate && isComplex)
+    result.weight = withOtherSigns(result.weight, width, width);
+  if (isNegative || isConjugate)
+    result.place += " " + std::to_string(isNegative) + std::to_string(isConjugate);
   return result;
 }

@@ -153,6 +153,8 @@ void ProgramImporter::importInput(const Json &spec, Scope &scope) {
 void ProgramImporter::importVariable(const std::string &argument, const std::string &given,
                                      bool isBuffer, bool isPersistent, Scope &scope) {
   StoredTensor stored = weights.read(given);
+  // No gradient flows to integers, whatever the module calls them.
+  isBuffer |= !isa<FloatType, ComplexType>(stored.weight.type.getElementType());
   std::vector<std::string> names = weights.namesOf(stored);
   std::string name = names.empty() ? given : names.front();
   bool isTrained = (importOptions.training || isJoint()) && !isBuffer && stored.requiresGrad;

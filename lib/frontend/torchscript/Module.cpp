@@ -55,7 +55,9 @@ aten::MutableTensor ModuleImporter::addTensor(const StoredTensor &stored, const 
     aliases[first.path].push_back(name.path);
   if (auto known = byPlace.find(place); known != byPlace.end())
     return ofElementType(state[known->second].tensor);
-  bool isBuffer = first.kind != Parameter;
+  // No gradient flows to integers, whatever the module calls them.
+  bool isBuffer =
+      first.kind != Parameter || !isa<FloatType, ComplexType>(stored.weight.type.getElementType());
   bool isTrained = importOptions.training && !isBuffer && stored.requiresGrad;
   Weight weight = pairsOf(stored.weight);
   Value value = addVariable({.name = first.path,

@@ -227,6 +227,19 @@ class Scaled(nn.Module):
         return self.fc(x) + self.fc((places * 0.5).to(x.dtype) + places // 1.5), F.linear(places * -0.25, self.fc.weight.float())
 
 
+class Coded(nn.Module):
+    """Integers and truth values among the parameters, as quantized layers have."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.codes = nn.Parameter(torch.randint(-8, 8, (4, 4), dtype=torch.int8), requires_grad=False)
+        self.kept = nn.Parameter(torch.arange(4) > 0, requires_grad=False)
+
+    def forward(self, x):
+        return self.fc(x * self.kept) + F.linear(x, self.codes.to(x.dtype) / 8)
+
+
 class Renewed(nn.Module):
     """Writes into parameters that are trained: rows of bounded norm, clipped and normalised weights, a row of zeros."""
 
@@ -635,6 +648,7 @@ CASES = {
     "renewed": (Renewed, {"words": words(9, 3, 4)}, None, {}),
     "recalled": (Recalled, {"x": numbers(5, 4)}, None, {}),
     "scaled": (Scaled, {"x": numbers(5, 4)}, None, {}),
+    "coded": (Coded, {"x": numbers(5, 4)}, None, {}),
     "lengthened": (Lengthened, {"x": numbers(5, 4)}, None, {}),
     "normed": (Normed, {"x": numbers(5, 4)}, None, {}),
     "counted": (Counted, {"x": numbers(5, 4)}, None, {}),

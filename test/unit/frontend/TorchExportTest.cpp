@@ -53,6 +53,9 @@ TEST_CASE("torch.export: names and roles are the module's") {
   CHECK_THAT(model.role("grid"), Contains("none")); // not persistent: a constant
   CHECK(model.result.outputs == std::vector<std::string>{"loss", "outputs_0", "outputs_1"});
   CHECK(import(program("indexed"), sized({{"values.0", 3}})).result.outputs.size() == 6);
+  // Integers among the parameters are no parameters.
+  for (const char *name : {"codes", "kept"})
+    CHECK_THAT(import(program("coded")).role(name), Contains("none"));
 }
 
 TEST_CASE("torch.export: outputs that would have the name of another") {

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstring>
 #include <random>
 
 using namespace accc;
@@ -32,6 +33,9 @@ TEST_CASE("TorchScript: names and roles are the module's") {
   CHECK(model.result.outputs == std::vector<std::string>{"loss", "logits"});
   REQUIRE(model.result.aliases.size() == 1); // tied
   CHECK(model.result.aliases.at("embedding.weight") == std::vector<std::string>{"head.weight"});
+  // Integers among the parameters are no parameters.
+  CHECK_THAT(importScripted(scriptedModule("exported/coded/traced")).role("codes"),
+             Contains("none"));
 }
 
 TEST_CASE("TorchScript: shapes come from the examples of a trace or from the options") {
@@ -402,6 +406,52 @@ TEST_CASE("TorchScript: programs that do not end or grow without bound", "[hosti
                         "    w = torch.format(\"{}\", y)\n    if torch.eq(y, [1, y]):\n"
                         "      pass\n    return x\n"),
              Contains("too many elements"));
+}
+
+TEST_CASE("TorchScript: conjugates and negatives are others than the numbers in their memory") {
+  auto valuesOf = [](const std::string &bytes, const char *name) {
+    Imported model = importScripted(bytes);
+    REQUIRE(model.problems().empty());
+    const Weight &weight = model.result.weights.find(name)->second;
+    std::vector<float> values(weight.bytes.size() / sizeof(float));
+    std::memcpy(values.data(), weight.bytes.data(), weight.bytes.size());
+    return values;
+  };
+  using namespace std::string_literals;
+  const std::string negative = "X\3\0\0\0neg\x88"s, conjugate = "X\4\0\0\0conj\x88"s;
+  auto tagged = [](const std::string &bits) {
+    return "ctorch.jit._pickle\nrestore_type_tag\n(}(" + bits + "uX\x0f\0\0\0Dict[str, bool]tR"s;
+  };
+
+  std::string real = scriptedModule("exported/cnn/traced");
+  auto signs = [&](const std::string &bits) { // of features.0.weight, the first of the pickle
+    return replaced(real, "/data.pkl", "q\r)Rt", "q\r)R" + bits + "t");
+  };
+  std::vector<float> plain = valuesOf(real, "features.0.weight");
+  for (const std::string &bits : {"}(" + negative + "u", tagged(negative)}) {
+    std::vector<float> found = valuesOf(signs(bits), "features.0.weight");
+    REQUIRE(found.size() == plain.size());
+    for (size_t i = 0; i < found.size(); ++i)
+      CHECK(found[i] == -plain[i]);
+  }
+  CHECK(valuesOf(signs(tagged(conjugate)), "features.0.weight") == plain);
+
+  std::string complex = scriptedModule("exported/spectra/traced");
+  auto turned = [&](const std::string &bits) { // of operator.low
+    return replaced(complex, "/data.pkl", "K$K\tK\x03K\x01t\x88h\x08)Rt",
+                    "K$K\tK\x03K\x01t\x88h\x08)R" + tagged(bits) + "t");
+  };
+  std::vector<float> pairs = valuesOf(complex, "operator.low");
+  auto holds = [&](const std::string &bits, float re, float im) {
+    std::vector<float> found = valuesOf(turned(bits), "operator.low");
+    REQUIRE(found.size() == pairs.size());
+    for (size_t i = 0; i < found.size(); ++i)
+      CHECK(found[i] == (i % 2 ? im : re) * pairs[i]);
+  };
+  holds(conjugate, 1, -1);
+  holds(negative, -1, -1);
+  holds(conjugate + negative, -1, 1);
+  CHECK(valuesOf(turned(conjugate), "operator.high") == valuesOf(complex, "operator.high"));
 }
 
 TEST_CASE("TorchScript: tensors stay inside their storage", "[hostile]") {

@@ -77,7 +77,10 @@ def make_call(module: torch.nn.Module, inputs: Inputs, names: Sequence[str] | No
         named = [(new, tensor) for new, (_, tensor) in zip(names, named)]
     if len({name for name, _ in named}) != len(named):
         raise ExportError(f"two inputs have one name: {', '.join(name for name, _ in named)}")
-    return Call(args, dict(bound.kwargs), dict(named))
+    for name, x in named:
+        if x.is_nested or x.is_quantized or x.layout is not torch.strided:
+            raise ExportError(f"the input {name} is nested, quantized or sparse: pass it as a dense tensor, with a mask or lengths where rows end")
+    return Call(args, dict(bound.kwargs), {name: x.resolve_conj().resolve_neg() for name, x in named})
 
 
 def name_outputs(value: Any) -> dict[str, torch.Tensor]:

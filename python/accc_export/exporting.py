@@ -20,6 +20,7 @@ from .evaluation import warn_of_evaluation
 from .exporters import EXPORTERS, FOLDED, Axes, run_exporter
 from .files import scratch, write_model
 from .graphs import describe, nodes_of, opset_of, repair
+from .memory import check_memory
 from .modules import preserved, preserved_values, state_of
 from .observing import Observation, metadata, observe
 from .programs import (
@@ -105,6 +106,7 @@ def export(
     _check_module(module)
     call = make_call(module, example_inputs, input_names)
     state = state_of(module)
+    check_memory(state)
     axes = _axes(dynamic or {}, call.inputs)
     with preserved(module), preserved_values(call.inputs.values()):
         before = attributes_of(module)
@@ -181,6 +183,7 @@ def _export_program(module, example_inputs, path, dynamic, input_names, output_n
         raise ExportError("an input is called target, as the loss's is: give it another name in input_names")
     inputs = dict(call.inputs) if target is None else {**call.inputs, "target": target}
     state = state_of(module)
+    check_memory(state)
     axes = _axes(dynamic or {}, inputs)
     with preserved(module), preserved_values(inputs.values()):
         before = attributes_of(module)
@@ -303,8 +306,10 @@ def _exporters(exporter: str) -> tuple[str, ...]:
 def _check_module(module: torch.nn.Module) -> None:
     if not isinstance(module, torch.nn.Module):
         raise ExportError(f"the module is a {type(module).__name__}, not a torch.nn.Module")
-    if isinstance(module, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
-        raise ExportError("the module is a ScriptModule: export the module that it was made of")
+    for path, part in module.named_modules():
+        if isinstance(part, torch.jit.ScriptModule):
+            what = f"part {path}" if path else "module"
+            raise ExportError(f"the {what} is a ScriptModule: export the module that it was made of")
     if hasattr(module, "_orig_mod"):
         raise ExportError("the module was made by torch.compile: export the original, module._orig_mod")
     if isinstance(module, (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)):

@@ -15,7 +15,8 @@ from .errors import ExportError
 
 @dataclasses.dataclass
 class State:
-    """The tensors of a module: parameters and buffers by the first of their names."""
+    """The tensors of a module: parameters and buffers by the first of their names. Parameters of integers, which have no gradient, are
+    buffers here."""
 
     parameters: dict[str, torch.nn.Parameter]
     buffers: dict[str, torch.Tensor]
@@ -40,19 +41,18 @@ def state_of(module: torch.nn.Module) -> State:
     saved = module.state_dict(keep_vars=True).keys()
     first: dict[int, str] = {}
     aliases: dict[str, list[str]] = {}
-    parts: tuple[dict, dict] = ({}, {})
-    sources = (module.named_parameters(remove_duplicate=False), module.named_buffers(remove_duplicate=False))
-    for found, source in zip(parts, sources):
+    parameters, buffers = {}, {}
+    for source in (module.named_parameters(remove_duplicate=False), module.named_buffers(remove_duplicate=False)):
         for name, tensor in source:
             if id(tensor) in first:
                 aliases[first[id(tensor)]].append(name)
                 continue
             first[id(tensor)] = name
             aliases[name] = []
-            found[name] = tensor
+            is_parameter = isinstance(tensor, torch.nn.Parameter) and (tensor.is_floating_point() or tensor.is_complex())
+            (parameters if is_parameter else buffers)[name] = tensor
             if tensor.is_meta or isinstance(tensor, torch.nn.parameter.UninitializedTensorMixin):
                 raise ExportError(f"{name} has no values: initialise the module before exporting it")
-    parameters, buffers = parts
     return State(parameters, buffers, {name for name in buffers if name in saved}, aliases)
 
 

@@ -78,7 +78,7 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
                 reached = _reached(outputs, state, computed)
         finally:
             watch.put_back()
-        after = dict(module.named_buffers(remove_duplicate=False))
+        after = {**dict(module.named_parameters(remove_duplicate=False)), **dict(module.named_buffers(remove_duplicate=False))}
         changed = [n for n, x in before.items() if after.get(n) is None or not _same(x, after[n])]
         fixed = [x for x in _integers(module) if versions.get(x) == x._version]
     if frozen:

@@ -72,7 +72,8 @@ def _without_known_numbers(program: torch.export.ExportedProgram) -> torch.expor
 
 def joint_of_program(module, call: Call, observation: Observation, inputs, outputs, axes: Axes, loss: Loss) -> torch.export.ExportedProgram:
     """The joint graph of such a program, which returns the loss first."""
-    program = program_of(module, call, observation, inputs, outputs, axes, loss)
+    apart = {name: x.detach() for name, x in inputs.items()}  # of which a file gives no gradients
+    program = program_of(module, call, observation, apart, outputs, axes, loss)
     try:
         return with_backward(program)
     except Exception as error:  # whatever PyTorch does not expect of the graph
@@ -201,6 +202,20 @@ def write_program(program: torch.export.ExportedProgram, path: pathlib.Path) -> 
                 for name in _OF_TRACING:
                     node.meta.pop(name, None)
     program._example_inputs = None
+    _resolve(program)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         write_whole(path, lambda file: torch.export.save(program, file))
+
+
+def _resolve(program: torch.export.ExportedProgram) -> None:
+    """Conjugates and negatives as such: the file (of 2.15) has the numbers in their memory, and loses the bit that says what to do with them."""
+    resolved: dict[int, torch.Tensor] = {}
+    for held in (program.state_dict, program.constants):
+        for name, x in held.items():
+            if not isinstance(x, torch.Tensor) or not (x.is_conj() or x.is_neg()):
+                continue
+            if id(x) not in resolved:
+                y = x.detach().resolve_conj().resolve_neg()
+                resolved[id(x)] = torch.nn.Parameter(y, x.requires_grad) if isinstance(x, torch.nn.Parameter) else y
+            held[name] = resolved[id(x)]

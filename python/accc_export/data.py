@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What forward reads and writes by a tensor's `.data`, and what it sets for buffers, in a form that tracers follow."""
+"""What forward reads and writes by a tensor's `.data`, what it freezes for a while, and what it sets for buffers, in a form that tracers
+follow."""
 
 import contextlib
 from collections.abc import Iterator
 from unittest import mock
 
 import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_map_only
+
+from .watching import requirement
 
 
 @contextlib.contextmanager
@@ -38,6 +43,28 @@ class _Data:
             x.detach().copy_(y.detach())
         else:
             torch._C.TensorBase.data.__set__(x, y)
+
+
+class TracedFreezes(TorchFunctionMode):
+    """Inside, a parameter that is said to require no gradient is read by detach() until it is said to require one, as a discriminator's
+    are while a generator is trained. PyTorch (2.15) traces nothing of that."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.frozen: set[torch.Tensor] = set()
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        required = requirement(func, args, kwargs)
+        if required is False and isinstance(args[0], torch.nn.Parameter):
+            self.frozen.add(args[0])
+            return args[0]
+        if required and args[0] in self.frozen:
+            self.frozen.remove(args[0])
+            return args[0]
+        if self.frozen:
+            args, kwargs = tree_map_only(torch.Tensor, lambda x: x.detach() if x in self.frozen else x, (args, kwargs))
+        return func(*args, **kwargs)
 
 
 @contextlib.contextmanager

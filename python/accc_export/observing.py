@@ -29,7 +29,7 @@ class Observation:
     written: set[str]
     """Parameters that the pass wrote into, by first name."""
     stops: bool
-    """Whether something was detached, or computed without gradients."""
+    """Whether something was detached, frozen for a while, or computed without gradients."""
     drawn: int
     """Random operations (dropouts) that ran."""
     outputs: dict[str, torch.Size]
@@ -68,12 +68,13 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
     versions = {x: x._version for x in _integers(module)}
     unnamed = _unnamed(module, state)
     computed = {name: x for name, x in state.buffers.items() if not x.is_leaf}
+    trained = {name: x.requires_grad for name, x in state.parameters.items()}
     with preserved_buffers(module):
         try:
             with _all_trainable(state), torch.enable_grad():
                 with watch, calls:
                     outputs = call.run(module)
-                frozen = [name for name, x in state.parameters.items() if x.is_floating_point() and not x.requires_grad]
+                set_in_forward = [(name, False) for name, x in state.parameters.items() if x.is_floating_point() and not x.requires_grad]
                 nodes = backward_nodes(outputs.values())
                 reached = _reached(outputs, state, computed)
         finally:
@@ -81,9 +82,10 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
         after = {**dict(module.named_parameters(remove_duplicate=False)), **dict(module.named_buffers(remove_duplicate=False))}
         changed = [n for n, x in before.items() if after.get(n) is None or not _same(x, after[n])]
         fixed = [x for x in _integers(module) if versions.get(x) == x._version]
-    if frozen:
+    set_in_forward += [(name, True) for name, x in state.parameters.items() if x in calls.required[True] and not trained[name]]
+    for name, required in set_in_forward:
         raise ExportError(
-            f"forward sets requires_grad=False for the parameter {frozen[0]}, which a file cannot say: set it before the export"
+            f"forward sets requires_grad={required} for the parameter {name}, which a file cannot say: set it before the export"
         )
     if only_norms and watch.written:
         raise ExportError(
@@ -101,7 +103,7 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
         padding={n: max(watch.lookups.get(id(x), {-1})) for n, x in state.parameters.items()},
         updated=updated,
         written=set(watch.written),
-        stops=watch.stops,
+        stops=watch.stops or bool(calls.required[False]),
         drawn=watch.drawn,
         outputs={name: x.shape for name, x in outputs.items()},
         functions=functions_of(nodes) - {_HOOKED},

@@ -13,7 +13,7 @@ from torch.export.graph_signature import InputKind
 from .aliases import read_parameters
 from .calls import Call, flat_forward
 from .constants import known_constants, known_ranges
-from .data import traced_data
+from .data import TracedFreezes, traced_data
 from .dropouts import plain_drop_paths, plain_dropouts
 from .errors import ExportError
 from .exporters import Axes, asks_for_values, first_lines
@@ -121,7 +121,7 @@ def _traceable(
 
     with warnings.catch_warnings(), known_constants(fixed), flat_forward(module, call, list(inputs), returned):
         warnings.simplefilter("ignore")
-        with plain_drop_paths(), traced_data(), contextlib.nullcontext() if loss is None else plain_dropouts():
+        with plain_drop_paths(), traced_data(), TracedFreezes(), contextlib.nullcontext() if loss is None else plain_dropouts():
             yield
 
 

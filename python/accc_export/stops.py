@@ -13,6 +13,7 @@ from .errors import ExportError
 from .functions import differing, gradients
 from .modules import State, preserved_buffers
 from .observing import Observation
+from .watching import requirement
 
 
 def check_stops(module: torch.nn.Module, call: Call, state: State, observation: Observation) -> None:
@@ -40,7 +41,7 @@ def check_stops(module: torch.nn.Module, call: Call, state: State, observation: 
         which = f"what it would give cannot be told ({error})"
     if which:
         raise ExportError(
-            f"the gradient stops in the module (detach(), torch.no_grad()), and ONNX has no way to say so: {which}. "
+            f"the gradient stops in the module (detach(), torch.no_grad(), requires_grad_(False)), and ONNX has no way to say so: {which}. "
             "Give the file a name that ends in .pt2"
         )
 
@@ -56,11 +57,13 @@ def _without_inference_mode() -> Iterator[None]:
 
 
 class _Through(TorchFunctionMode):
-    """Gradients go through detach(), .data and torch.no_grad()."""
+    """Gradients go through detach(), .data and torch.no_grad(), and to what is frozen for a while."""
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         if func in (torch.Tensor.detach, torch.detach, torch.Tensor.data.__get__):
             return args[0].view_as(args[0])
         if func is torch._C._set_grad_enabled:
             return None
+        if requirement(func, args, kwargs or {}) is False:
+            return args[0]
         return func(*args, **(kwargs or {}))

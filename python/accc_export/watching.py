@@ -141,12 +141,21 @@ _MASKS = (functional.alpha_dropout, functional.feature_alpha_dropout)
 """Dropouts that exporters take apart: the random masks that are left would drop in evaluation, too."""
 
 
+def requirement(func, args, kwargs) -> bool | None:
+    """Of a call that says whether its first argument requires a gradient: what it says."""
+    if func not in (torch.Tensor.requires_grad_, torch.Tensor.requires_grad.__set__):
+        return None
+    return args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
+
+
 class Calls(TorchFunctionMode):
-    """Sees calls that are other operators by the time Watch sees them, hooks that are registered and derivatives that are taken."""
+    """Sees calls that are other operators by the time Watch sees them, hooks that are registered, derivatives that are taken, and what
+    is said to require a gradient."""
 
     def __init__(self) -> None:
         super().__init__()
         self.hooks, self.derives = False, False
+        self.required: dict[bool, set[torch.Tensor]] = {False: set(), True: set()}
         self.unknown: set[str] = set()
         """What exporters of ONNX leave out without a word."""
         self.masks: set[str] = set()
@@ -155,6 +164,8 @@ class Calls(TorchFunctionMode):
         kwargs = kwargs or {}
         self.hooks |= func is torch.Tensor.register_hook
         self.derives |= func is torch.autograd.grad
+        if (required := requirement(func, args, kwargs)) is not None:
+            self.required[required].add(args[0])
         if func in _CALLS:
             text, is_lost = _CALLS[func]
             if is_lost(_given(func, args, kwargs)):

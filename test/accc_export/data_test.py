@@ -91,6 +91,36 @@ class Overwritten(nn.Linear):
         return {"loss": squares + y.sum()}
 
 
+class Adversarial(nn.Module):
+    """A generator against a discriminator, which is frozen while that is trained; `by_attribute`: it sets the attribute."""
+
+    def __init__(self, by_attribute):
+        super().__init__()
+        self.generator, self.discriminator, self.by_attribute = nn.Linear(4, 4), nn.Linear(4, 1), by_attribute
+
+    def require(self, required):
+        if not self.by_attribute:
+            self.discriminator.requires_grad_(required)
+            return
+        for x in self.discriminator.parameters():
+            x.requires_grad = required
+
+    def forward(self, x):
+        found = self.generator(x)
+        self.require(False)
+        fooled = self.discriminator(found).sigmoid().mean()
+        self.require(True)
+        return {"loss": self.discriminator(found.detach()).sigmoid().mean() - fooled}
+
+
+class Thawing(nn.Linear):
+    """Says in forward that a parameter is trained."""
+
+    def forward(self, x):
+        self.weight.requires_grad_(True)
+        return {"loss": super().forward(x).square().mean()}
+
+
 class DataTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -127,6 +157,22 @@ class DataTest(unittest.TestCase):
                 return {"loss": super().forward(x).square().mean()}
 
         self.trained(Net(Centred(), nn.Linear(4, 2)), "torch.export", "joint")
+
+    def test_what_is_frozen_for_a_while(self):
+        for by_attribute in (False, True):
+            module = Adversarial(by_attribute)
+            self.trained(module, "torch.export", "joint")
+            with self.assertRaisesRegex(accc_export.ExportError, r"gradient stops in the module \(.*discriminator.bias would be trained by"):
+                accc_export.export(module, self.x, self.folder / "m.onnx")
+            self.assertTrue(all(x.requires_grad for x in module.parameters()))
+
+    def test_what_is_thawed(self):
+        module = Thawing(4, 2)
+        module.weight.requires_grad_(False)
+        for path in "m.pt2", "m.onnx":
+            with self.assertRaisesRegex(accc_export.ExportError, "forward sets requires_grad=True for the parameter weight"):
+                accc_export.export(module, self.x, self.folder / path)
+            self.assertFalse(module.weight.requires_grad)
 
     def test_what_is_there_already(self):
         self.trained(Placed(4, 2), "torch.export", "joint", "dynamo", "torchscript")

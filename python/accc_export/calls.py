@@ -4,14 +4,13 @@
 import contextlib
 import dataclasses
 import inspect
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
 
 from .data import written_buffers
-from .errors import ExportError, ExportWarning
+from .errors import ExportError, warn
 
 Inputs = torch.Tensor | Sequence[Any] | Mapping[str, Any]
 
@@ -162,7 +161,7 @@ def _tensors(name: str, value: Any, strict: bool = True) -> Iterator[tuple[str, 
         what = f"{name} is of type {type(value).__name__}, which ONNX has no tensor for"
         if strict:
             raise ExportError(f"the input {what}: pass tensors, or lists and dicts of them")
-        warnings.warn(f"the output {what}: it is left out", ExportWarning, stacklevel=4)
+        warn(f"the output {what}: it is left out")
 
 
 def _rebuild(value: Any, tensors: Iterator[torch.Tensor]) -> Any:

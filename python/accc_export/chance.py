@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Random numbers that a module draws in training alone, beside dropouts: it looks at self.training, which no file has."""
 
-import warnings
 
 import torch
 from torch.nn import functional
@@ -9,7 +8,7 @@ from torch.overrides import TorchFunctionMode
 
 from .calls import Call
 from .dropouts import plain_drop_paths
-from .errors import ExportWarning
+from .errors import warn
 from .modules import State, evaluating, preserved_buffers, preserved_values
 from .observing import Observation
 
@@ -45,7 +44,7 @@ def warn_of_chance(module: torch.nn.Module, call: Call, state: State, observatio
             f"training, {evaluated} in evaluation), and no file has self.training: eval_step draws them, too. Evaluate the module "
             "with PyTorch, or with a library of its own, exported in evaluation mode"
         )
-        warnings.warn(text, ExportWarning, stacklevel=4)
+        warn(text)
 
 
 def _draws(module: torch.nn.Module, call: Call, written: list[torch.Tensor]) -> int:

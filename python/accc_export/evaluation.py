@@ -3,7 +3,6 @@
 their like do then, and nothing else."""
 
 import inspect
-import warnings
 
 import torch
 from torch.nn import functional
@@ -12,7 +11,7 @@ from torch.overrides import TorchFunctionMode
 from .agreement import Tensors
 from .calls import Call
 from .dropouts import plain_drop_paths
-from .errors import ExportWarning
+from .errors import warn
 from .functions import differing, distance
 from .modules import State, evaluating, preserved_buffers, preserved_modes, preserved_values
 from .noise import move
@@ -78,7 +77,7 @@ def warn_of_evaluation(module: torch.nn.Module, call: Call, state: State, observ
             "or drops and takes the statistics of a batch in evaluation, too. Evaluate the module with PyTorch, or with a library of its "
             "own, exported in evaluation mode"
         )
-        warnings.warn(text, ExportWarning, stacklevel=4)
+        warn(text)
 
 
 def _differences(module, call: Call, state: State, observation: Observation) -> list[str]:

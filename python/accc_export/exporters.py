@@ -32,7 +32,7 @@ from .calls import Call, flat_forward
 from .constants import known_constants
 from .data import traced_data
 from .dropouts import plain_drop_paths, plain_dropouts
-from .errors import ExportError, ExportWarning
+from .errors import ExportError, warn
 
 EXPORTERS = ("dynamo", "torchscript", "dynamo-folded")
 """`dynamo` traces with torch.export and writes its own default opset (20 as of PyTorch 2.15).
@@ -83,7 +83,7 @@ def run_exporter(
     except Exception as error:  # whatever the tracers and the module's own code raise
         raise ExportError(f"PyTorch's {exporter} exporter fails: {first_lines(error)}") from error
     if doubt:
-        warnings.warn(doubt, ExportWarning, stacklevel=3)
+        warn(doubt)
     return onnx.load(str(path))
 
 

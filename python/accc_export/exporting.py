@@ -4,7 +4,6 @@
 import dataclasses
 import os
 import pathlib
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 
 import onnx
@@ -15,7 +14,7 @@ from .aliases import check_aliases
 from .attributes import attributes_of
 from .calls import Call, Inputs, make_call
 from .chance import warn_of_chance
-from .errors import ExportError, ExportWarning
+from .errors import ExportError, warn
 from .evaluation import warn_of_evaluation
 from .exporters import EXPORTERS, FOLDED, Axes, run_exporter
 from .files import scratch, write_model
@@ -138,7 +137,7 @@ def export(
             raise ExportError(_hint(observation) + "\n".join(failures))
     for failure in failures:
         text = f"exported with {candidate}, as another exporter does not work: {failure}"
-        warnings.warn(text, ExportWarning, stacklevel=2)
+        warn(text)
     describe(model, metadata(state, observation, {x.name for x in model.graph.initializer}))
     write_model(model, path, external_data)
     return _result(path, candidate, model, call, outputs, state, observation, axes)
@@ -281,7 +280,7 @@ def _warn_of_strangers(observation: Observation) -> None:
             f"the outputs depend on {', '.join(observation.strangers)}, which require gradients and are no parameters of the module: they "
             "are constants in the file; make them parameters (torch.nn.Parameter, torch.nn.ModuleList) if they are to be trained"
         )
-        warnings.warn(text, ExportWarning, stacklevel=4)
+        warn(text)
 
 
 def _warn_of_synchronized(module: torch.nn.Module) -> None:
@@ -292,7 +291,7 @@ def _warn_of_synchronized(module: torch.nn.Module) -> None:
             f"the file does not say that {', '.join(names[:5])}{', ...' * (len(names) > 5)} ({len(names)} SyncBatchNorm) take statistics over "
             "the rows of all processes: `accc compile --data-parallel --sync-batch-norm` lets all batch norms do so, but for those of joint graphs"
         )
-        warnings.warn(text, ExportWarning, stacklevel=4)
+        warn(text)
 
 
 def _exporters(exporter: str) -> tuple[str, ...]:

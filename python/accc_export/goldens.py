@@ -5,7 +5,6 @@ import contextlib
 import json
 import os
 import pathlib
-import warnings
 from collections.abc import Sequence
 
 import torch
@@ -15,7 +14,7 @@ from torch.utils._pytree import tree_leaves
 
 from .aliases import followed
 from .calls import Call, Inputs, make_call
-from .errors import ExportError, ExportWarning
+from .errors import ExportError, warn
 from .exporting import Dynamic, Export, export, export_joint
 from .files import whole_folder
 from .modules import copied, preserved
@@ -208,7 +207,7 @@ class GoldenRun:
         try:
             results = self.train(self._copy(), torch.float64)
         except RuntimeError as error:  # a module may hold float32 where nobody can see it
-            warnings.warn(f"no run in float64: {error}", ExportWarning, stacklevel=5)
+            warn(f"no run in float64: {error}")
             return
         save_tensors({name: _to(x, torch.float32) for name, x in results.items()}, folder / "golden64.safetensors")
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Whether an ONNX file gives what its module does, by ONNX's reference evaluator."""
 
-import warnings
 
 import onnx
 import onnx.reference
@@ -10,7 +9,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from .agreement import Tensors
 from .calls import Call
-from .errors import ExportError, ExportWarning
+from .errors import ExportError, warn
 from .exporters import first_lines
 from .functions import differing
 from .graphs import nodes_of
@@ -46,7 +45,7 @@ def check_values(
         else:
             _compare(expected, found, lambda seed: _moved(module, call, state, observation, outputs, seed), is_doubtful, exporter)
     if doubt and is_doubtful:
-        warnings.warn(f"{_WRITES}, and whether it did cannot be told, as {doubt}: compare the training (golden, accc diff)", ExportWarning, stacklevel=4)
+        warn(f"{_WRITES}, and whether it did cannot be told, as {doubt}: compare the training (golden, accc diff)")
 
 
 def _compare(expected: Tensors, found: Tensors, moved, is_doubtful: bool, exporter: str) -> None:

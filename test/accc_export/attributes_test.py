@@ -159,8 +159,9 @@ class AttributesTest(unittest.TestCase):
         module = nn.Sequential(nn.Linear(4, 4), nn.SyncBatchNorm(4), nn.SyncBatchNorm(4).eval())
         joint = functools.partial(accc_export.export_joint, loss="cross_entropy", target=torch.zeros(5, dtype=torch.int64))
         for export, path in ((accc_export.export, "m.pt2"), (accc_export.export, "m.onnx"), (joint, "m.pt2")):
-            with self.assertWarnsRegex(accc_export.ExportWarning, r"does not say that 1 \(1 SyncBatchNorm\) take .* --sync-batch-norm"):
+            with self.assertWarnsRegex(accc_export.ExportWarning, r"does not say that 1 \(1 SyncBatchNorm\) take .* --sync-batch-norm") as caught:
                 export(module, self.x, self.folder / path)
+            self.assertEqual(caught.filename, __file__)
         module[1].eval()
         with warnings.catch_warnings():
             warnings.simplefilter("error", accc_export.ExportWarning)

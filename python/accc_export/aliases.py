@@ -26,7 +26,7 @@ def aliases_of(parameters: dict[str, torch.Tensor]) -> list[Alias]:
 
 def check_aliases(module: torch.nn.Module, call: Call, state: State) -> None:
     """Raises ExportError where forward reads such a tensor, of which ONNX holds the numbers of now. To be called within `preserved`."""
-    kept = {id(x): name for x, name in aliases_of({name: x for name, x in state.parameters.items() if x.requires_grad})}
+    kept = aliases_of({name: x for name, x in state.parameters.items() if x.requires_grad})
     if not kept:
         return
     watch = _Reads(kept)
@@ -44,9 +44,10 @@ class _Reads(TorchDispatchMode):
 
     supports_higher_order_operators = True
 
-    def __init__(self, kept: dict[int, str]) -> None:
+    def __init__(self, kept: list[Alias]) -> None:
         super().__init__()
-        self.kept, self.found = kept, set()
+        self.tensors = kept  # lest one goes, and another gets its identity
+        self.kept, self.found = {id(x): name for x, name in kept}, set()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         self.found |= {self.kept[id(x)] for x in tree_leaves((args, kwargs)) if id(x) in self.kept}

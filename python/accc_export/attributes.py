@@ -14,7 +14,8 @@ _OF_PYTORCH = set(vars(torch.nn.Module())) | {"forward"}
 
 def attributes_of(module: torch.nn.Module) -> Values:
     """Those of each part, with lists and dicts as they are now."""
-    return {part: {name: _Held(x) for name, x in vars(part).items() if name not in _OF_PYTORCH} for part in module.modules()}
+    memory = _memory_of(module)
+    return {part: {name: _Held(x, memory) for name, x in vars(part).items() if name not in _OF_PYTORCH} for part in module.modules()}
 
 
 @contextlib.contextmanager
@@ -38,20 +39,33 @@ def put_back(values: Values) -> None:
 def changed_attributes(module: torch.nn.Module, before: Values) -> list[str]:
     """The names of those that are others than before: other objects, numbers and texts of another value, or tensors that were
     written into."""
-    names = []
+    names, after = [], attributes_of(module)
     for path, part in module.named_modules():
-        held = {name: _Held(x) for name, x in vars(part).items() if name not in _OF_PYTORCH}
-        names += [f"{path}.{name}" if path else name for name in _changed(before.get(part, {}), held)]
+        names += [f"{path}.{name}" if path else name for name in _changed(before.get(part, {}), after[part])]
     return sorted(names)
 
 
-class _Held:
-    """The value of an attribute, of a list or dict what is in it, of tensors their numbers, of generators their states."""
+def address_of(x: torch.Tensor) -> int:
+    """Where its memory begins; 0 for one that has none of its own."""
+    try:
+        return x.untyped_storage().data_ptr()
+    except (RuntimeError, NotImplementedError):
+        return 0
 
-    def __init__(self, value: object) -> None:
+
+def _memory_of(module: torch.nn.Module) -> set[int]:
+    return {address_of(x) for x in module.parameters() if x.numel()} - {0}
+
+
+class _Held:
+    """The value of an attribute, of a list or dict what is in it, of tensors their numbers, of generators their states. The numbers of
+    what is in the memory of a parameter, a part that forward took, are the parameter's."""
+
+    def __init__(self, value: object, memory: set[int]) -> None:
         self.value = value
         self.content = value.copy() if type(value) in (list, dict) else None
         tensors = {key: x for key, x in self.elements().items() if type(x) is torch.Tensor and not x.is_inference()}
+        tensors = {key: x for key, x in tensors.items() if address_of(x) not in memory}
         self.versions = {key: x._version for key, x in tensors.items()}
         self.numbers = {key: x.detach().clone() for key, x in tensors.items()}
         self.states = {key: x.get_state() for key, x in self.elements().items() if isinstance(x, torch.Generator)}

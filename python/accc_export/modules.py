@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 import torch
 from torch.overrides import TorchFunctionMode
 
-from .attributes import preserved_attributes
+from .attributes import address_of, preserved_attributes
 from .errors import ExportError
 
 
@@ -133,14 +133,6 @@ def without_hooks(parameters: Iterable[torch.nn.Parameter]) -> Iterator[None]:
     finally:
         for parameter, held in hooks.items():
             parameter._backward_hooks = held
-
-
-def address_of(x: torch.Tensor) -> int:
-    """Where its memory begins; 0 for one that has none of its own."""
-    try:
-        return x.untyped_storage().data_ptr()
-    except (RuntimeError, NotImplementedError):
-        return 0
 
 
 class _Cut(TorchFunctionMode):

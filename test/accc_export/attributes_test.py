@@ -112,6 +112,19 @@ class Listed(nn.Linear):
         return {"loss": (self.layers[0](super().forward(x)) * self.factor * self.table).square().mean()}
 
 
+class Flat(nn.Module):
+    """Sets parts of one parameter for the weights of a layer, at each call."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer, self.flat = nn.Linear(4, 2), nn.Parameter(torch.randn(10))
+        del self.layer._parameters["weight"], self.layer._parameters["bias"]
+
+    def forward(self, x):
+        self.layer.weight, self.layer.bias = self.flat[:8].view(2, 4), self.flat[8:]
+        return {"loss": self.layer(x).square().mean()}
+
+
 class AttributesTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -166,6 +179,14 @@ class AttributesTest(unittest.TestCase):
         with warnings.catch_warnings():
             warnings.simplefilter("error", accc_export.ExportWarning)
             accc_export.export(module, self.x, self.folder / "m.pt2")
+
+    def test_parts_of_parameters(self):
+        module = Flat()
+        before = module.flat.detach().clone()
+        for path in "m.pt2", "m.onnx", "m.onnx":
+            accc_export.export(module, self.x, self.folder / path)
+            self.assertTrue(torch.equal(module.flat, before))
+            self.assertFalse(hasattr(module.layer, "weight"))
 
     def test_what_each_call_sets_anew(self):
         module = Spiking(4, 2)

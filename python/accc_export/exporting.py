@@ -20,7 +20,7 @@ from .exporters import EXPORTERS, FOLDED, Axes, run_exporter
 from .files import scratch, write_model
 from .graphs import describe, nodes_of, opset_of, repair
 from .memory import check_memory
-from .modules import preserved, preserved_values, state_of
+from .modules import AUTOCAST, preserved, preserved_values, state_of
 from .observing import Observation, metadata, observe
 from .programs import (
     JOINT, PROGRAM, check_drawn, joint_of_autograd, joint_of_program, parameters_of, program_of, verify_program, write_program,
@@ -117,7 +117,7 @@ def export(
         check_aliases(module, call, state)
         warn_of_chance(module, call, state, observation)
         warn_of_evaluation(module, call, state, observation)
-        _warn_of_strangers(observation)
+        _warn_of_others(observation)
         _warn_of_synchronized(module)
         state = state.snapshot()  # tracing a batch norm in training mode moves its statistics
         failures = []
@@ -191,7 +191,7 @@ def _export_program(module, example_inputs, path, dynamic, input_names, output_n
         outputs = _output_names(call, list(observation.outputs), output_names)
         warn_of_chance(module, call, state, observation)
         warn_of_evaluation(module, call, state, observation)
-        _warn_of_strangers(observation)
+        _warn_of_others(observation)
         _warn_of_synchronized(module)
         try:
             if loss is None:
@@ -274,11 +274,18 @@ def _result(path, exporter, model, call, outputs, state, observation, axes) -> E
     )
 
 
-def _warn_of_strangers(observation: Observation) -> None:
+def _warn_of_others(observation: Observation) -> None:
+    """Of tensors that PyTorch trains or changes beside what the file does."""
     if observation.strangers:
         text = (
             f"the outputs depend on {', '.join(observation.strangers)}, which require gradients and are no parameters of the module: they "
             "are constants in the file; make them parameters (torch.nn.Parameter, torch.nn.ModuleList) if they are to be trained"
+        )
+        warn(text)
+    if observation.again:
+        text = (
+            f"PyTorch's backward pass changes {', '.join(observation.again[:20])} as well, as it calls forward again (checkpoint()): in the file "
+            "a step changes them once, as without it"
         )
         warn(text)
 
@@ -305,6 +312,9 @@ def _exporters(exporter: str) -> tuple[str, ...]:
 def _check_module(module: torch.nn.Module) -> None:
     if not isinstance(module, torch.nn.Module):
         raise ExportError(f"the module is a {type(module).__name__}, not a torch.nn.Module")
+    if any(map(torch.is_autocast_enabled, AUTOCAST)):
+        text = "torch.autocast() is on around the export, and the file is of the module without it: accc compile --precision trains in 16 bits"
+        warnings.warn(text, ExportWarning, stacklevel=4)
     for path, part in module.named_modules():
         if isinstance(part, torch.jit.ScriptModule):
             what = f"part {path}" if path else "module"

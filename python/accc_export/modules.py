@@ -38,7 +38,8 @@ class State:
 
 def state_of(module: torch.nn.Module) -> State:
     """Raises ExportError for what cannot be exported: tensors without values."""
-    saved = module.state_dict(keep_vars=True).keys()
+    saved = module.state_dict(keep_vars=True)  # which may have other names: a part around another takes its own out of them
+    tensors = {id(x) for x in saved.values()}
     first: dict[int, str] = {}
     aliases: dict[str, list[str]] = {}
     parameters, buffers = {}, {}
@@ -53,7 +54,7 @@ def state_of(module: torch.nn.Module) -> State:
             (parameters if is_parameter else buffers)[name] = tensor
             if tensor.is_meta or isinstance(tensor, torch.nn.parameter.UninitializedTensorMixin):
                 raise ExportError(f"{name} has no values: initialise the module before exporting it")
-    return State(parameters, buffers, {name for name in buffers if name in saved}, aliases)
+    return State(parameters, buffers, {name for name, x in buffers.items() if name in saved or id(x) in tensors}, aliases)
 
 
 @contextlib.contextmanager
@@ -61,13 +62,14 @@ def preserved(module: torch.nn.Module) -> Iterator[None]:
     """Leaves the module as it was: modes, buffers, other attributes, gradients, and PyTorch's random numbers.
 
     Inside, a module in evaluation mode is in training mode; parts of a module in training mode stay
-    in the mode that they are in (a batch norm whose statistics are frozen).
+    in the mode that they are in (a batch norm whose statistics are frozen). Gradients are computed, and nothing is cast, whatever
+    PyTorch was told around the call.
     """
     parameters = {x: (x.requires_grad, x.grad) for x in module.parameters()}
     buffers = {x for x in module.buffers()}
     devices = sorted({x.device.index or 0 for x in (*parameters, *buffers) if x.is_cuda})
     try:
-        with torch.random.fork_rng(devices=devices), preserved_buffers(module), preserved_modes(module):
+        with _ordinary(), torch.random.fork_rng(devices=devices), preserved_buffers(module), preserved_modes(module):
             if not module.training:
                 module.train()
             yield
@@ -75,6 +77,22 @@ def preserved(module: torch.nn.Module) -> Iterator[None]:
         for parameter, (trained, gradient) in parameters.items():
             parameter.requires_grad_(trained)
             parameter.grad = gradient
+
+
+AUTOCAST = ("cpu", "cuda")
+"""The devices that torch.autocast may be on for."""
+
+
+@contextlib.contextmanager
+def _ordinary() -> Iterator[None]:
+    """Inside, torch.no_grad(), torch.inference_mode() and torch.autocast() around are off."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(torch.inference_mode(False))
+        stack.enter_context(torch.enable_grad())
+        for device in AUTOCAST:
+            if torch.is_autocast_enabled(device):
+                stack.enter_context(torch.autocast(device, enabled=False))
+        yield
 
 
 @contextlib.contextmanager

@@ -49,6 +49,8 @@ class Observation:
     """Numbers and flags that the module holds, and that the pass neither wrote nor replaced."""
     strangers: list[str]
     """Attributes that hold what the outputs have a gradient of, and that is no parameter."""
+    again: list[str]
+    """Buffers that the backward pass changed as well."""
 
 
 def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bool = True) -> Observation:
@@ -74,12 +76,14 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
             with _all_trainable(state), torch.enable_grad():
                 with watch, calls:
                     outputs = call.run(module)
+                moved = {name: x.detach().clone() for name, x in module.named_buffers(remove_duplicate=False)}
                 set_in_forward = [(name, False) for name, x in state.parameters.items() if x.is_floating_point() and not x.requires_grad]
                 nodes = backward_nodes(outputs.values())
                 reached = _reached(outputs, state, computed)
         finally:
             watch.put_back()
         after = {**dict(module.named_parameters(remove_duplicate=False)), **dict(module.named_buffers(remove_duplicate=False))}
+        again = sorted(n for n, x in moved.items() if n in after and not _same(x, after[n]))
         changed = [n for n, x in before.items() if after.get(n) is None or not _same(x, after[n])]
         fixed = [x for x in _integers(module) if versions.get(x) == x._version]
     set_in_forward += [(name, True) for name, x in state.parameters.items() if x in calls.required[True] and not trained[name]]
@@ -114,6 +118,7 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
         derives=calls.derives,
         fixed=fixed,
         strangers=sorted({unnamed[x.variable] for x in nodes if getattr(x, "variable", None) in unnamed}),
+        again=again,
     )
 
 

@@ -26,23 +26,29 @@ def state_dict(module: torch.nn.Module, path: str | os.PathLike, *, partial: boo
         raise ExportError(f"cannot read {path}: {error}") from None
     state = state_of(module)
     first = state.first_names()
-    result = dict(module.state_dict())
+    result, own = dict(module.state_dict()), state.tensors()
+    names = {id(x): name for name, x in own.items()}
+    # By tensor, as state_dict() may have other names: a part around another takes its own out of them.
+    sources = {key: names.get(id(x), first.get(key, key)) for key, x in module.state_dict(keep_vars=True).items()}
     problems = []
     values: dict[str, torch.Tensor] = {}
     for name, value in trained.items():
-        own = result.get(name)
-        if own is not None and own.is_complex() and value.shape == (*own.shape, 2):
+        source = first.get(name, sources.get(name, name))
+        held = own.get(source)
+        if held is not None and held.is_complex() and value.shape == (*held.shape, 2):
             value = torch.view_as_complex(value)  # a file holds the two parts
-        if own is None and name not in first:
+        if held is None:
             problems.append(f"the module has no {name}")
-        elif own is not None and own.shape != value.shape:
-            problems.append(f"{name} is {list(value.shape)}, and {list(own.shape)} in the module")
-        values[first.get(name, name)] = value
+        elif held.shape != value.shape:
+            problems.append(f"{name} is {list(value.shape)}, and {list(held.shape)} in the module")
+        elif held.requires_grad and source not in sources.values():
+            problems.append(f"state_dict() of the module has no {name}")
+        values[source] = value
     if not partial:
         problems += [f"{name} is missing" for name in state.parameters if name not in values]
     if problems:
         raise ExportError(f"{path} does not belong to {type(module).__name__}: {'; '.join(problems[:10])}")
-    for name, own in result.items():
-        if first.get(name, name) in values:
-            result[name] = values[first.get(name, name)].to(own)
+    for key, source in sources.items():
+        if source in values:
+            result[key] = values[source].to(result[key])
     return result

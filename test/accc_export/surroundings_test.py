@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""accc_export and what is around a module or its parts: other names, PyTorch's modes, passes that run again."""
+
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+import warnings
+
+import onnx
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+import accc_export
+
+
+class Around(nn.Module):
+    """Takes its own name out of those of what it is around, as a checkpoint's does."""
+
+    def __init__(self, held):
+        super().__init__()
+        self.held = held
+        self._register_state_dict_hook(self.rename)
+
+    @staticmethod
+    def rename(module, found, prefix, rest):
+        for name in [name for name in found if name.startswith(f"{prefix}held.")]:
+            found[prefix + name.removeprefix(f"{prefix}held.")] = found.pop(name)
+
+    def forward(self, x):
+        return self.held(x)
+
+
+class Recomputed(nn.Module):
+    """Its norm runs again in the backward pass."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(3)
+
+    def forward(self, x):
+        return checkpoint(lambda x: self.norm(x).square(), x, use_reentrant=False)
+
+
+class SurroundingsTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.path = self.folder / "m.onnx"
+        torch.manual_seed(0)
+
+    def test_state_dict_with_other_names_than_the_module(self):
+        module = nn.Sequential(Around(nn.Linear(2, 2)), Around(nn.BatchNorm1d(2)))
+        done = accc_export.export(module, torch.randn(3, 2), self.path)
+        self.assertIn("0.held.weight", done.parameters)
+        metadata = {x.key: x.value for x in onnx.load(self.path).metadata_props}["accc.export"]
+        self.assertIn({"name": "1.held.running_mean", "persistent": True}, json.loads(metadata)["buffers"])
+        trained = {name: x + 1 for name, x in (*module.named_parameters(), *module.named_buffers()) if x.is_floating_point()}
+        save_file(trained, self.folder / "trained.safetensors")
+        found = accc_export.state_dict(module, self.folder / "trained.safetensors")
+        self.assertEqual(found.keys(), module.state_dict().keys())
+        self.assertTrue(torch.equal(found["0.weight"], trained["0.held.weight"]))
+        self.assertTrue(torch.equal(found["1.running_var"], trained["1.held.running_var"]))
+        layer = nn.Linear(2, 2)
+        layer._register_state_dict_hook(lambda module, found, *rest: found.__delitem__("bias"))
+        save_file({name: x + 1 for name, x in layer.named_parameters()}, self.folder / "trained.safetensors")
+        with self.assertRaisesRegex(accc_export.ExportError, r"state_dict\(\) of the module has no bias"):
+            accc_export.state_dict(layer, self.folder / "trained.safetensors")
+
+    def test_what_pytorch_was_told_around_the_call(self):
+        module, x = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3)), torch.randn(4, 3)
+        settings = {"loss": "mse", "target": torch.zeros(4, 3), "exporter": ["torch.export", "joint", "dynamo"], "noise": False}
+        accc_export.golden(module, x, self.folder / "as-is", **settings)
+        expected = load_file(self.folder / "as-is" / "golden.safetensors")
+        for around in (torch.no_grad, torch.inference_mode, lambda: torch.autocast("cpu", torch.bfloat16)):
+            with around(), warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always", accc_export.ExportWarning)
+                accc_export.golden(module, x, self.folder / "around", **settings)
+                self.assertEqual((torch.is_inference_mode_enabled(), torch.is_autocast_enabled("cpu")), (around is torch.inference_mode, "lambda" in repr(around)))
+            self.assertEqual(any("autocast() is on around the export" in str(x.message) for x in told), "lambda" in repr(around))
+            found = load_file(self.folder / "around" / "golden.safetensors")
+            self.assertTrue(all(torch.allclose(x, found[name]) for name, x in expected.items()))
+            for file in ("model.pt2", "joint.pt2"):
+                graphs = [str(torch.export.load(self.folder / name / file).graph) for name in ("as-is", "around")]
+                self.assertEqual(*graphs)
+
+    def test_what_the_backward_pass_changes(self):
+        module = Recomputed()
+        with self.assertWarnsRegex(accc_export.ExportWarning, "backward pass changes norm.num_batches_tracked, norm.running_mean, norm.running_var as well"):
+            accc_export.export(module, torch.randn(4, 3), self.path)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -77,6 +77,8 @@ def golden(
     """
     if precision != "fp32" and precision not in MIXED:
         raise ExportError(f"the precision {precision}: there are fp32, {' and '.join(MIXED)}")
+    if type(steps) is not int or steps < 0:
+        raise ExportError(f"steps is {steps}: it is how many steps are run, 0 or more")
     if takes_target(loss) == (target is None):
         raise ExportError(f"the loss {loss} {'needs a target' if target is None else 'takes no target'}")
     directory = pathlib.Path(directory)
@@ -214,11 +216,13 @@ class GoldenRun:
     def train(self, module: torch.nn.Module, dtype: torch.dtype) -> dict[str, torch.Tensor]:
         """`loss`, outputs and `grad.<parameter>` of the first step, `losses` of all, `param.<tensor>` after the last.
 
-        With averages of weights also `state.optimizer.ema.<parameter>`."""
+        With averages of weights also `state.optimizer.ema.<parameter>`. All in float64, or else in the types that the module has."""
         torch.manual_seed(0)
-        with followed(module) if dtype == torch.float64 else contextlib.nullcontext():
-            module = module._apply(lambda x: _to(x, dtype))  # Module.to(dtype) would drop imaginary parts
-        inputs, target = [_to(x, dtype) for x in self.call.inputs.values()], _to(self.target, dtype)
+        inputs, target = list(self.call.inputs.values()), self.target
+        if dtype == torch.float64:
+            with followed(module):
+                module = module._apply(lambda x: _to(x, dtype))  # Module.to(dtype) would drop imaginary parts
+            inputs, target = [_to(x, dtype) for x in inputs], _to(target, dtype)
         tensors = {**dict(module.named_parameters()), **dict(module.named_buffers())}
         named = ((n, p) for n, p in module.named_parameters(remove_duplicate=False) if p.requires_grad)
         optimizer = Optimizer(self.optimizer, self.lr, named, self.groups)
@@ -229,6 +233,8 @@ class GoldenRun:
         for step in range(self.steps):
             outputs = self._run(module, inputs, dtype)
             loss = self.loss(outputs, target)
+            if not loss.requires_grad:
+                raise ExportError("no parameter that is trained has a gradient of the loss: there is nothing to train")
             optimizer.zero_grad()
             scaler.scale(loss).backward()
             for each in optimizer.torch:

@@ -4,6 +4,7 @@
 docs/losses-and-optimizers.md describes both: `name[=value][,option[=value]]...`.
 """
 
+import math
 import pathlib
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -60,6 +61,8 @@ _RATES = {"nadam": 2e-3, "adamax": 2e-3, "rmsprop": 1e-2, "adagrad": 1e-2, "adad
 """Learning rates of those that have another than 1e-3."""
 
 
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
 HALF = (torch.float16, torch.bfloat16)
 
 
@@ -87,9 +90,10 @@ def make_loss(text: str, outputs: Iterable[str]) -> Loss:
     _check(text, options, _LOSS_OPTIONS.get(name, set()))
     output = _find(text, value, outputs) if value is not None else outputs[0]
     if name in _ELEMENTS:
-        return _element_loss(name, output, options)
-    dim = int(options.pop("class_dim", 1))
-    settings = {key: int(x) if key == "ignore_index" else float(x) for key, x in options.items() if key != "weight"}
+        return _element_loss(text, name, output, options)
+    dim = _integer(text, "class_dim", options.pop("class_dim", "1"))
+    given = {key: x for key, x in options.items() if key != "weight"}
+    settings = {key: (_integer if key == "ignore_index" else _number)(text, key, x) for key, x in given.items()}
     weight = _weights("weight", options["weight"]) if "weight" in options else None
 
     def classes(results, target):
@@ -101,11 +105,11 @@ def make_loss(text: str, outputs: Iterable[str]) -> Loss:
     return classes
 
 
-def _element_loss(name: str, output: str, options: dict[str, str]) -> Loss:
+def _element_loss(text: str, name: str, output: str, options: dict[str, str]) -> Loss:
     weight = _weights("pos_weight", options.pop("pos_weight")) if "pos_weight" in options else None
     if weight is not None and weight.numel() == 1:
         weight = weight.reshape(())  # which scalar scores take
-    settings = {key: float(x) for key, x in options.items()}
+    settings = {key: _number(text, key, x) for key, x in options.items()}
 
     def elements(results, target):
         scores = widened(results[output])
@@ -165,7 +169,10 @@ class WeightAverage:
         if name != "ema" or value is not None:
             raise ExportError(f"there is no average of weights {text.split(',')[0]!r}: choose ema")
         _check(text, options, {"decay", "warmup"})
-        self.decay, self.warms_up = float(options.get("decay", 0.999)), "warmup" in options and _flag(options["warmup"])
+        self.decay = _number(text, "decay", options.get("decay", "0.999"))
+        self.warms_up = "warmup" in options and _flag(text, "warmup", options["warmup"])
+        if not 0 <= self.decay < 1:
+            raise ExportError(f"{text}: the decay is between 0 and 1")
         self.parameters, self.count = dict(named), 0
         self.averages = {name: widened(p.detach()).clone() for name, p in self.parameters.items()}
 
@@ -180,14 +187,20 @@ class WeightAverage:
 
 
 def learning_rate(text: str, lr: float | None) -> float:
-    """`lr`, or that of the spec."""
-    return _optimizer(text)[1]["lr"] if lr is None else lr
+    """`lr`, a number or a tensor of one, or that of the spec."""
+    rate = _optimizer(text)[1]["lr"] if lr is None else float(lr)
+    if not math.isfinite(rate):
+        raise ExportError(f"the learning rate is {rate}")
+    return rate
 
 
 def _group(names: list[str], groups: Groups) -> int:
     """The first group that finds one of the names, counted from 1; 0 if none does."""
-    found = (i for i, (pattern, _) in enumerate(groups, 1) if any(re.search(pattern, name) for name in names))
-    return next(found, 0)
+    try:
+        found = (i for i, (pattern, _) in enumerate(groups, 1) if any(re.search(pattern, name) for name in names))
+        return next(found, 0)
+    except re.error as error:
+        raise ExportError(f"a group of parameters: {error}") from None
 
 
 def _group_text(text: str, options: str) -> str:
@@ -227,8 +240,10 @@ def _optimizer(text: str) -> tuple[Callable[..., torch.optim.Optimizer], dict, f
         raise ExportError(f"there is no optimizer {text.split(',')[0]!r}: choose {', '.join(_OPTIMIZERS)}")
     kind, known = _OPTIMIZERS[name]
     _check(text, options, known | {"lr", "clip_grad_norm", "clip_grad_value"})
-    settings = {key: _flag(x) if key in _FLAGS else float(x) for key, x in options.items()}
+    settings = {key: (_flag if key in _FLAGS else _number)(text, key, x) for key, x in options.items()}
     clip, clip_value = (settings.pop(option, 0) or None for option in ("clip_grad_norm", "clip_grad_value"))
+    if min(clip or 0, clip_value or 0) < 0:
+        raise ExportError(f"{text}: what gradients are clipped to is at least 0")
     if "beta1" in settings or "beta2" in settings:
         settings["betas"] = (settings.pop("beta1", 0.9), settings.pop("beta2", 0.99 if name == "lion" else 0.999))
     return kind, {"lr": _RATES.get(name, 1e-3), **settings}, clip, clip_value
@@ -240,6 +255,8 @@ def _parse(text: str) -> tuple[str, str | None, dict[str, str | None]]:
     options: dict[str, str | None] = {}
     for part in rest:
         key, has_value, option = part.partition("=")
+        if key in options:
+            raise ExportError(f"{text}: the option {key} is given twice")
         options[key] = option if has_value else None
     return name, value if equals else None, options
 
@@ -259,8 +276,25 @@ def _find(text: str, output: str, outputs: list[str]) -> str:
     return output
 
 
-def _flag(value: str | None) -> bool:
-    return value is None or value.lower() in ("1", "true")
+def _flag(text: str, key: str, value: str | None) -> bool:
+    if value not in (None, "true", "false"):
+        raise ExportError(f"{text}: {key} is true or false, not {value}")
+    return value != "false"
+
+
+def _number(text: str, key: str, value: str) -> float:
+    """What accc takes for one, too."""
+    number = float(value) if _NUMBER.fullmatch(value) else math.inf
+    if not math.isfinite(number):
+        raise ExportError(f"{text}: the option {key} needs a number, not {value}")
+    return number
+
+
+def _integer(text: str, key: str, value: str) -> int:
+    number = _number(text, key, value)
+    if number != int(number):
+        raise ExportError(f"{text}: the option {key} needs an integer, not {value}")
+    return int(number)
 
 
 def _weights(option: str, text: str) -> torch.Tensor:

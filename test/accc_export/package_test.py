@@ -547,12 +547,31 @@ class TrainingTest(unittest.TestCase):
             ("there is no output loss", "output:loss"),
             ("neither numbers nor a file", "nll,weight=none.txt"),
             ("needs a value", "nll,ignore_index"),
+            ("the option delta is given twice", "huber,delta=1,delta=2"),
+            ("the option delta needs a number, not 1_0", "huber,delta=1_0"),
+            ("the option ignore_index needs an integer, not 0.5", "nll,ignore_index=0.5"),
         ):
             with self.assertRaisesRegex(accc_export.ExportError, pattern):
                 training.make_loss(text, ["other", "scores"])
-        for pattern, text in (("no optimizer 'lbfgs': choose sgd", "lbfgs"), ("no option beta1", "sgd,beta1=0.9")):
+        named = [("w", nn.Parameter(torch.zeros(1)))]
+        for pattern, text in (
+            ("no optimizer 'lbfgs': choose sgd", "lbfgs"),
+            ("no option beta1", "sgd,beta1=0.9"),
+            ("the option momentum is given twice", "sgd,momentum=0.9,momentum=0.5"),
+            ("the option lr needs a number, not nan", "sgd,lr=nan"),
+            ("the option momentum needs a number, not 0x1p-1", "sgd,momentum=0x1p-1"),
+            ("nesterov is true or false, not yes", "sgd,momentum=0.9,nesterov=yes"),
+            ("is at least 0", "sgd,clip_grad_norm=-1"),
+        ):
             with self.assertRaisesRegex(accc_export.ExportError, pattern):
-                training.Optimizer(text, None, [("w", nn.Parameter(torch.zeros(1)))])
+                training.Optimizer(text, None, named)
+        self.assertAlmostEqual(training.Optimizer("sgd", torch.tensor(0.1), named).lr, 0.1)
+        with self.assertRaisesRegex(accc_export.ExportError, "the learning rate is nan"):
+            training.Optimizer("sgd", math.nan, named)
+        with self.assertRaisesRegex(accc_export.ExportError, "a group of parameters: missing"):
+            training.Optimizer("sgd", None, named, [("(", "lr=0.1")])
+        with self.assertRaisesRegex(accc_export.ExportError, "the decay is between 0 and 1"):
+            training.WeightAverage("ema,decay=2", named)
 
 
 class GoldenTest(unittest.TestCase):
@@ -634,6 +653,24 @@ class GoldenTest(unittest.TestCase):
                 accc_export.golden(module, x, folder, loss="mse", target=y, optimizer="lbfgs", exporter="torchscript")
             self.assertEqual(len(list(folder.iterdir())), 7)  # as they were
             self.assertEqual([x.name for x in folder.parent.iterdir()], ["golden"])
+
+    def test_types_of_its_own(self):
+        """A module of several types runs in these, but in float64."""
+
+        class Mixed(nn.Linear):
+            def forward(self, x):
+                return super().forward(x.double()).float()
+
+        with tempfile.TemporaryDirectory() as name:
+            settings = {"loss": "mse", "target": torch.randn(5, 3), "exporter": "torch.export", "steps": 2, "noise": False}
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", accc_export.ExportWarning)
+                accc_export.golden(Mixed(4, 3).double(), torch.randn(5, 4), name + "/golden", **settings)
+            self.assertEqual(load_file(name + "/golden/golden.safetensors")["grad.weight"].dtype, torch.float64)
+            with self.assertRaisesRegex(accc_export.ExportError, "there is nothing to train"):
+                accc_export.golden(nn.Linear(4, 3).requires_grad_(False), torch.randn(5, 4), name + "/none", **settings)
+            with self.assertRaisesRegex(accc_export.ExportError, "steps is -1"):
+                accc_export.golden(nn.Linear(4, 3), torch.randn(5, 4), name + "/none", **settings | {"steps": -1})
 
     def test_parameter_groups(self):
         torch.manual_seed(0)

@@ -91,6 +91,10 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
         raise ExportError(
             f"forward sets requires_grad={required} for the parameter {name}, which a file cannot say: set it before the export"
         )
+    counts = {id(state.buffers[name]) for name in changed}
+    for path, part in module.named_modules():  # of which each step has another factor
+        if isinstance(part, torch.nn.modules.batchnorm._BatchNorm) and part.momentum is None and id(part.num_batches_tracked) in counts:
+            raise ExportError(f"the batch norm {path} averages over all batches (momentum=None): give it a momentum")
     if only_norms and watch.written:
         raise ExportError(
             f"the forward pass writes into the parameter {sorted(watch.written)[0]} (max_norm of an embedding does), and "
@@ -201,12 +205,12 @@ def _same(a: torch.Tensor, b: torch.Tensor) -> bool:
 def _statistics(module: torch.nn.Module, changed: list[str], state: State) -> dict[str, str]:
     """The batch norms whose statistics are among the changed buffers; no other buffer may be."""
     first = state.first_names()
-    owners: dict[str, tuple[str, torch.nn.Module]] = {}
+    owners: dict[str, str] = {}
     for path, part in module.named_modules():
         if isinstance(part, torch.nn.modules.batchnorm._BatchNorm):
             for leaf in ("running_mean", "running_var", "num_batches_tracked"):
                 name = f"{path}.{leaf}" if path else leaf
-                owners[first.get(name, name)] = (path, part)
+                owners[first.get(name, name)] = path
     result = {}
     for name in changed:
         if name not in owners:
@@ -214,9 +218,6 @@ def _statistics(module: torch.nn.Module, changed: list[str], state: State) -> di
                 f"the forward pass changes the buffer {name}, and ONNX has no way to say so: only batch norms "
                 "may move statistics. Compute it outside of the module, or make it a parameter"
             )
-        path, part = owners[name]
-        if part.momentum is None:
-            raise ExportError(f"the batch norm {path} averages over all batches (momentum=None): give it a momentum")
         if not name.endswith("num_batches_tracked"):
-            result[name] = path
+            result[name] = owners[name]
     return result

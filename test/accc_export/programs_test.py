@@ -234,6 +234,9 @@ class ProgramsTest(unittest.TestCase):
         self.refused("whose file ends in .pt2", joint, linear, x, self.folder / "m.onnx", loss="mse", target=y)
         self.refused("mse needs a target", joint, linear, x, self.path, loss="mse")
         self.refused("takes no target", joint, Scalar(), x, self.path, loss="output:loss", target=y)
+        averaging = nn.Sequential(nn.BatchNorm1d(4, momentum=None), linear)
+        self.refused("the batch norm 0 averages over all batches", accc_export.export, averaging, x, self.path)
+        self.refused("the batch norm 0 averages over all batches", joint, averaging, x, self.path, loss="mse", target=y)
         layers = nn.GRU(4, 2, num_layers=2, dropout=0.5), nn.LSTM(4, 2, num_layers=2, dropout=0.5)
         for layer in layers:
             self.refused("1 random operations .* and 0 are in the joint graph", joint, layer, x, self.path, loss=lambda found: found["output_0"].sum())

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tensors in the memory of parameters that a module keeps, as the w.detach() of a target: they are trained with these."""
+"""Tensors in the memory of parameters, and of buffers that move, that a module keeps, as the w.detach() of a target: they are trained and
+move with these."""
 
 import contextlib
 import gc
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 import torch
 from torch.export.graph_signature import InputKind
@@ -18,7 +19,7 @@ Alias = tuple[torch.Tensor, str]
 
 
 def aliases_of(parameters: dict[str, torch.Tensor]) -> list[Alias]:
-    """All tensors that are there in the memory of a parameter, wherever they are kept, with its name."""
+    """All tensors that are there in the memory of one of these, wherever they are kept, with its name."""
     memory = {address_of(x): name for name, x in parameters.items() if x.numel()}
     tensors = [x for x in gc.get_objects() if type(x) is torch.Tensor and not x.is_sparse and x.numel()]
     return [(x, memory[address_of(x)]) for x in tensors if address_of(x) in memory]
@@ -54,34 +55,47 @@ class _Reads(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
-def read_parameters(program: torch.export.ExportedProgram, module: torch.nn.Module) -> None:
-    """Lets what reads such a tensor read the parameter: the program holds it as a constant, with the numbers of now."""
-    parameters = dict(module.named_parameters())
-    memory = {address_of(x): name for name, x in parameters.items() if x.numel()}
+def read_state(program: torch.export.ExportedProgram, module: torch.nn.Module, updated: Container[str] = ()) -> None:
+    """Lets what reads such a tensor read the parameter, or the buffer of `updated`, in whose memory it is: the program holds it as a
+    constant, with the numbers of now."""
+    state = _state(module)
+    memory = {address_of(x): name for name, x in state.items() if x.numel()}
     nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
     specs = program.graph_signature.input_specs
-    held = {spec.target: nodes[spec.arg.name] for spec in specs if spec.kind is InputKind.PARAMETER}
+    held = {spec.target: (nodes[spec.arg.name], spec.kind) for spec in specs if spec.kind in (InputKind.PARAMETER, InputKind.BUFFER)}
     first = next(node for node in program.graph.nodes if node.op != "placeholder")
     for spec in specs:
         value = program.constants.get(spec.target) if spec.kind is InputKind.CONSTANT_TENSOR else None
         name = memory.get(address_of(value)) if isinstance(value, torch.Tensor) and value.numel() else None
-        if name is None:
+        if name not in held:
             continue
-        layout = [(x.shape, x.stride(), x.storage_offset(), x.dtype) for x in (value, parameters[name])]
+        node, kind = held[name]
+        if kind is InputKind.BUFFER and name not in updated:
+            continue
+        layout = [(x.shape, x.stride(), x.storage_offset(), x.dtype) for x in (value, state[name])]
         if layout[0] != layout[1]:
-            raise ExportError(f"forward reads a part of the parameter {name} that it keeps in an attribute: let it take the part when it needs it")
-        with program.graph.inserting_before(first):
-            detached = program.graph.call_function(torch.ops.aten.detach.default, (held[name],))
-        detached.meta["val"] = held[name].meta["val"].detach()
-        nodes[spec.arg.name].replace_all_uses_with(detached)
+            what = "parameter" if kind is InputKind.PARAMETER else "buffer"
+            raise ExportError(f"forward reads a part of the {what} {name} that it keeps in an attribute: let it take the part when it needs it")
+        if kind is InputKind.PARAMETER:
+            with program.graph.inserting_before(first):
+                detached = program.graph.call_function(torch.ops.aten.detach.default, (node,))
+            detached.meta["val"] = node.meta["val"].detach()
+            node = detached
+        nodes[spec.arg.name].replace_all_uses_with(node)
     program.graph_module.recompile()
 
 
 @contextlib.contextmanager
 def followed(module: torch.nn.Module) -> Iterator[None]:
-    """Inside, parameters may get other memory: what was in that which they had is in theirs behind."""
-    parameters = dict(module.named_parameters())
-    kept = aliases_of(parameters)
+    """Inside, parameters and buffers may get other memory: what was in that which they had is in theirs behind."""
+    before = _state(module)
+    kept = [(x, name, x.storage_offset() - before[name].storage_offset()) for x, name in aliases_of(before) if x.dtype == before[name].dtype]
     yield
-    for x, name in kept:
-        x.data = parameters[name].data.as_strided(x.shape, x.stride(), x.storage_offset())
+    after = _state(module)
+    for x, name, first in kept:
+        if x is not after[name] and first >= 0:
+            x.data = after[name].data.as_strided(x.shape, x.stride(), first)
+
+
+def _state(module: torch.nn.Module) -> dict[str, torch.Tensor]:
+    return {**dict(module.named_parameters()), **dict(module.named_buffers())}

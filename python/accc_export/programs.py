@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import torch
 from torch.export.graph_signature import InputKind
 
-from .aliases import read_parameters
+from .aliases import read_state
 from .calls import Call, flat_forward
 from .constants import known_constants, known_ranges
 from .data import TracedFreezes, traced_data
@@ -52,7 +52,7 @@ def program_of(
                 raise
             with known_ranges():
                 program = traced()
-        read_parameters(program, module)
+        read_state(program, module, observation.updated)
         return _without_known_numbers(program)
     except ExportError:
         raise

@@ -18,7 +18,7 @@ from torch.export.exported_program import _decompose_exported_program
 from torch.export.graph_signature import OutputKind
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
-from .aliases import read_parameters
+from .aliases import read_state
 from .errors import ExportError
 from .joint import AS_THEY_ARE, behind, plain_checks, unreached
 from .modules import preserved_buffers
@@ -86,7 +86,7 @@ def _trace(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...], shapes: Sh
     vars(module)["forward"] = replayed
     with torch.no_grad():
         program = torch.export.export(module, inputs, dynamic_shapes=shapes)
-    read_parameters(program, module)
+    read_state(program, module)
     joint = _decompose_exported_program(program, joint_loss_index=None, **AS_THEY_ARE)
     _say_what_is_what(joint, names, [name for name in trained if name not in skipped])
     return joint

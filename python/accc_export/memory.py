@@ -15,6 +15,8 @@ Range = tuple[int, int]
 def check_memory(state: State) -> None:
     """Raises ExportError for a parameter that has elements in the place of others, its own or another's, and for one that is no plain
     tensor."""
+    if quantized := [name for name, x in state.tensors().items() if x.is_quantized]:
+        raise ExportError(f"{quantized[0]} is quantized, and a file holds plain numbers: dequantize(), or integers with a scale")
     held: dict[int, list[tuple[Range, str]]] = {}
     for name, x in state.parameters.items():
         if is_traceable_wrapper_subclass(x):

@@ -121,6 +121,9 @@ class MemoryTest(unittest.TestCase):
 
     def test_other_tensors(self):
         self.refused(r"the parameter factor is sparse \(torch.sparse_coo\)", Product(lambda x: (x[:16].view(4, 4).to_sparse(), x[:4])))
+        layer = nn.Linear(4, 4)
+        layer.register_buffer("codes", torch.quantize_per_tensor(self.x, 0.1, 0, torch.qint8))
+        self.refused("codes is quantized, and a file holds plain numbers", layer)
         module = Product(lambda x: (Wrapped(x[:16].view(4, 4)), x[16:20]))
         self.assertTrue(is_traceable_wrapper_subclass(module.factor))
         self.refused("the parameter factor is a Wrapped, which is made of other tensors", module)

@@ -314,7 +314,7 @@ def _check_module(module: torch.nn.Module) -> None:
         raise ExportError(f"the module is a {type(module).__name__}, not a torch.nn.Module")
     if any(map(torch.is_autocast_enabled, AUTOCAST)):
         text = "torch.autocast() is on around the export, and the file is of the module without it: accc compile --precision trains in 16 bits"
-        warnings.warn(text, ExportWarning, stacklevel=4)
+        warn(text)
     for path, part in module.named_modules():
         if isinstance(part, torch.jit.ScriptModule):
             what = f"part {path}" if path else "module"

@@ -654,6 +654,19 @@ class GoldenTest(unittest.TestCase):
             self.assertEqual(len(list(folder.iterdir())), 7)  # as they were
             self.assertEqual([x.name for x in folder.parent.iterdir()], ["golden"])
 
+    def test_another_run_in_float64(self):
+        class Asking(nn.Linear):
+            def forward(self, x):
+                return super().forward(x) * (2 if x.dtype == torch.float64 else 1)
+
+        with tempfile.TemporaryDirectory() as name:
+            settings = {"loss": "mse", "target": torch.randn(5, 3), "exporter": "torch.export", "steps": 1, "noise": False}
+            with self.assertWarnsRegex(accc_export.ExportWarning, "the loss of the first step is .* in float64: the module does something else"):
+                accc_export.golden(Asking(4, 3), torch.randn(5, 4), name + "/golden", **settings)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", accc_export.ExportWarning)
+                accc_export.golden(nn.Linear(4, 3), torch.randn(5, 4), name + "/golden", **settings)
+
     def test_types_of_its_own(self):
         """A module of several types runs in these, but in float64."""
 

@@ -46,11 +46,11 @@ static LogicalResult formKernels(Compilation &c, Attempt &attempt) {
       return failure();
   }
   const auto &[target, archs] = c.branch->choice;
-  // Behind them: the kernels that it joins must not grow any more. Then it is known when each
-  // gradient is there.
+  // It is known when each gradient is there, and with that what is sent at once. Behind that: the
+  // kernels that are joined must not grow any more.
   return failure(
-      failed(runPass(c, *attempt.module, createFuseHorizontallyPass())) ||
-      failed(runPass(c, *attempt.module, createCombineCollectivesPass({target, archs}))));
+      failed(runPass(c, *attempt.module, createCombineCollectivesPass({target, archs}))) ||
+      failed(runPass(c, *attempt.module, createFuseHorizontallyPass())));
 }
 
 /// Last: only final kernels can be copied, and what they take be known.

@@ -6,6 +6,7 @@
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace accc {
 #define GEN_PASS_DEF_FUSEHORIZONTALLYPASS
@@ -134,6 +135,9 @@ struct FuseHorizontallyPass : accc::impl::FuseHorizontallyPassBase<FuseHorizonta
       merge(bucket, block.getTerminator());
     for (Bucket &bucket : rounded.ofSeveral())
       merge(bucket, bucket.fusions.front());
+    for (Operation &op : block)
+      if (op.hasTrait<Collective>())
+        mergeSent(op);
   }
 
 private:
@@ -158,6 +162,22 @@ private:
     };
     return llvm::all_of(fusion.getInputs(), llvm::IsaPred<BlockArgument>) &&
            bytes(fusion.getOutputs()) < bytes(fusion.getInputs());
+  }
+
+  /// What an exchange alone reads does not depend on each other, and it waits for the last of it
+  /// anyway.
+  static void mergeSent(Operation &exchange) {
+    llvm::SetVector<Operation *> senders;
+    for (Value sent : exchange.getOperands())
+      if (Operation *op = sent.getDefiningOp())
+        senders.insert(op);
+    Buckets buckets;
+    for (Operation *op : senders)
+      if (auto fusion = dyn_cast<prim::FusionOp>(op))
+        if (llvm::all_of(fusion->getUsers(), [&](Operation *user) { return user == &exchange; }))
+          buckets.add(fusion);
+    for (Bucket &bucket : buckets.ofSeveral())
+      merge(bucket, &exchange);
   }
 
   static void merge(Bucket &bucket, Operation *before) {

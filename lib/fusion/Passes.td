@@ -228,7 +228,7 @@ def FormFusionsPass : TargetedPass<"form-fusions"> {
 }
 
 def FuseHorizontallyPass : Pass<"fuse-horizontally", "::mlir::func::FuncOp"> {
-  let summary = "Fuses the updates of many variables, and their rounding, into one launch each (multi-tensor apply)";
+  let summary = "Fuses the updates of many variables, their rounding, and what is sent at once into one launch each (multi-tensor apply)";
   let description = [{
     Fusions whose results are nothing but new values of variables, and that do the same elementwise
     arithmetic, become one `prim.fusion_each` with a segment for each of them: the optimizer over all
@@ -242,7 +242,8 @@ def FuseHorizontallyPass : Pass<"fuse-horizontally", "::mlir::func::FuncOp"> {
         %w1, %b1 = prim.fusion_each "sgd" (%w, %dw, %lr, %b, %db, %lr) ...
 
     So do fusions that read nothing but arguments of the function and write less than these: parameters that are rounded to
-    16 bits. Their kernel stands where the first of them stood.}];
+    16 bits. Their kernel stands where the first of them stood. So do those whose results one collective alone reads, as
+    gradients that are widened before processes average them; their kernel stands before it.}];
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 

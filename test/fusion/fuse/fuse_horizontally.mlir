@@ -151,3 +151,30 @@ func.func @counters(%a: tensor<i64>, %b: tensor<1xi64>)
   }
   return %0, %1 : tensor<i64>, tensor<i64>
 }
+
+// What one exchange alone reads is one kernel before it; the third is read by another, too.
+// CHECK-LABEL: @sent
+// CHECK: %[[C:.*]] = prim.fusion loop "widen"(%arg2)
+// CHECK-NEXT: ^bb0
+// CHECK: %[[E:.*]]:2 = prim.fusion_each "widen"(%arg0, %arg1)
+// CHECK: prim.all_reduce %[[E]]#0, %[[E]]#1, %[[C]]
+func.func @sent(%a: tensor<4xbf16>, %b: tensor<2x3xbf16>, %c: tensor<8xbf16>)
+    -> (tensor<4xf32>, tensor<2x3xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %0 = prim.fusion loop "widen" (%a) : (tensor<4xbf16>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xbf16>):
+    %r = prim.convert %x : (tensor<4xbf16>) -> tensor<4xf32>
+    prim.yield %r : tensor<4xf32>
+  }
+  %1 = prim.fusion loop "widen" (%b) : (tensor<2x3xbf16>) -> tensor<2x3xf32> {
+  ^bb0(%x: tensor<2x3xbf16>):
+    %r = prim.convert %x : (tensor<2x3xbf16>) -> tensor<2x3xf32>
+    prim.yield %r : tensor<2x3xf32>
+  }
+  %2 = prim.fusion loop "widen" (%c) : (tensor<8xbf16>) -> tensor<8xf32> {
+  ^bb0(%x: tensor<8xbf16>):
+    %r = prim.convert %x : (tensor<8xbf16>) -> tensor<8xf32>
+    prim.yield %r : tensor<8xf32>
+  }
+  %3:3 = prim.all_reduce %0, %1, %2 : (tensor<4xf32>, tensor<2x3xf32>, tensor<8xf32>) -> (tensor<4xf32>, tensor<2x3xf32>, tensor<8xf32>)
+  return %3#0, %3#1, %3#2, %2 : tensor<4xf32>, tensor<2x3xf32>, tensor<8xf32>, tensor<8xf32>
+}

@@ -25,7 +25,7 @@ from .observing import Observation, metadata, observe
 from .programs import (
     JOINT, PROGRAM, check_drawn, joint_of_autograd, joint_of_program, parameters_of, program_of, verify_program, write_program,
 )
-from .repeats import check_repeats
+from .repeats import check_counts, check_repeats
 from .stops import check_stops
 from .training import Loss, make_loss, takes_target
 from .values import check_values
@@ -115,6 +115,7 @@ def export(
         check_gradients(module, call, state, observation, outputs)
         check_stops(module, call, state, observation)
         check_aliases(module, call, state)
+        check_counts(module, call, observation)
         warn_of_chance(module, call, state, observation)
         warn_of_evaluation(module, call, state, observation)
         _warn_of_others(observation)

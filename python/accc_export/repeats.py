@@ -59,6 +59,26 @@ def check_repeats(module: torch.nn.Module, call: Call, observation: Observation,
         )
 
 
+def check_counts(module: torch.nn.Module, call: Call, observation: Observation) -> None:
+    """Raises ExportError where forward reads how many batches a norm has seen, which is one number for ever in ONNX. To be called within
+    `preserved`."""
+    norms = [part for part in module.modules() if isinstance(part, torch.nn.modules.batchnorm._BatchNorm) and part.training]
+    counts = [part.num_batches_tracked for part in norms if part.num_batches_tracked is not None]
+    if not counts:
+        return
+    values = attributes_of(module)
+    first = _outputs_from(values, module, call, observation)
+    with preserved_values(counts):
+        for x in counts:
+            x.add_(1000)
+        later = _outputs_from(values, module, call, observation)
+    if differing_values(first, later):
+        raise ExportError(
+            "forward reads how many batches a batch norm has seen (num_batches_tracked), and ONNX has no way to count them: give the file "
+            "a name that ends in .pt2"
+        )
+
+
 def _generators(module: torch.nn.Module) -> dict[str, str]:
     """The states of the generators that Python and NumPy have for all, and of theirs among the attributes."""
     numpy = sys.modules.get("numpy")

@@ -146,6 +146,14 @@ class Inferring(nn.Linear):
         return {"loss": (y / (scale.clone() + 1)).square().sum()}
 
 
+class Warming(nn.BatchNorm1d):
+    """Normalises more and more from batch to batch."""
+
+    def forward(self, x):
+        y = super().forward(x)
+        return {"loss": x.lerp(y, (0.1 * self.num_batches_tracked).clamp(max=1)).square().mean()}
+
+
 class RepeatsTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -190,6 +198,11 @@ class RepeatsTest(unittest.TestCase):
         module = Freezing(4, 2)
         self.refused(module, "forward sets requires_grad=False for the parameter bias")
         self.assertTrue(module.bias.requires_grad)
+
+    def test_how_many_batches_a_norm_has_seen(self):
+        with self.assertRaisesRegex(accc_export.ExportError, "forward reads how many batches a batch norm has seen"):
+            accc_export.export(Warming(4), self.x, self.folder / "m.onnx")
+        accc_export.export(Warming(4), self.x, self.folder / "m.pt2")
 
     def test_inference_mode(self):
         with self.assertRaisesRegex(accc_export.ExportError, "the gradient stops in the module"):

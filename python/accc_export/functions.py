@@ -49,9 +49,14 @@ def differing(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor], moved: Seq
 
 def gradients(outputs: Iterable[torch.Tensor], parameters: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """Those of the sum of all outputs, each value weighted by the cosine of its index, of the parameters that it reaches."""
-    sums = [(x.flatten() * torch.cos(torch.arange(x.numel())).to(x)).sum() for x in outputs if x.requires_grad]
+    sums = [(x.flatten() * torch.cos(torch.arange(x.numel())).to(x)).sum() for x in map(parts, outputs) if x.requires_grad]
     found = torch.autograd.grad(sums, list(parameters.values()), allow_unused=True) if sums else ()
     return {name: x.detach() for name, x in zip(parameters, found) if x is not None}
+
+
+def parts(x: torch.Tensor) -> torch.Tensor:
+    """Of complex numbers both, with a last dimension of two."""
+    return torch.view_as_real(x.resolve_conj()) if x.is_complex() else x
 
 
 def is_close(a: torch.Tensor, b: torch.Tensor, allowed: float = 0.0, tolerance: float = TOLERANCE) -> bool:

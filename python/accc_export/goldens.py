@@ -17,6 +17,7 @@ from .calls import Call, Inputs, make_call
 from .errors import ExportError, warn
 from .exporting import Dynamic, Export, export, export_joint
 from .files import whole_folder
+from .functions import parts
 from .modules import copied, preserved
 from .noise import measure, move
 from .programs import JOINT, PROGRAM
@@ -353,8 +354,4 @@ def _dense(tensor: torch.Tensor) -> torch.Tensor:
 
 def save_tensors(tensors: dict[str, torch.Tensor], path: pathlib.Path) -> None:
     """Writes tensors as a safetensors file, complex ones as accc's libraries hold them: with a last dimension of two parts."""
-    save_file({name: _parts(x.detach().cpu()).contiguous().clone() for name, x in tensors.items()}, path)
-
-
-def _parts(tensor: torch.Tensor) -> torch.Tensor:
-    return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
+    save_file({name: parts(x.detach().cpu()).contiguous().clone() for name, x in tensors.items()}, path)

@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_leaves
 
 from .calls import Call
 from .errors import ExportError
-from .functions import backward_nodes, functions_of
+from .functions import backward_nodes, functions_of, parts
 from .modules import State, preserved_buffers
 from .watching import Calls, Watch
 
@@ -185,7 +185,7 @@ def metadata(state: State, observation: Observation, initializers: set[str]) -> 
 def _reached(outputs: dict[str, torch.Tensor], state: State, computed: dict[str, torch.Tensor]) -> set[str]:
     """The parameters that some output depends on. Raises ExportError if one depends on a buffer that was `computed` of others."""
     names = [name for name, x in state.parameters.items() if x.requires_grad]
-    sums = [x.sum() for x in outputs.values() if x.requires_grad]
+    sums = [parts(x).sum() for x in outputs.values() if x.requires_grad]
     if not names or not sums:
         return set()
     try:

@@ -11,7 +11,7 @@ from .agreement import Tensors
 from .calls import Call
 from .errors import ExportError, warn
 from .exporters import first_lines
-from .functions import differing
+from .functions import differing, parts
 from .graphs import nodes_of
 from .modules import State, preserved_buffers, preserved_values
 from .noise import move
@@ -64,11 +64,11 @@ def _moved(module, call, state, observation, outputs, seed: int) -> Tensors:
 
 
 def _outputs_of(module, call: Call, state: State, observation: Observation, outputs: list[str]) -> Tensors:
-    """Those that are no integers, which may be positions of equal values."""
+    """Those that are no integers, which may be positions of equal values; complex ones as pairs, as a file has them."""
     written = [state.parameters[name] for name in observation.written]
     with preserved_buffers(module), preserved_values(written), torch.enable_grad():  # forward may ask whether it is
         found = dict(zip(outputs, call.run(module).values()))
-    return {name: x.detach().double() for name, x in found.items() if x.is_floating_point()}
+    return {name: parts(x.detach()).double() for name, x in found.items() if x.is_floating_point() or x.is_complex()}
 
 
 def _evaluated(model: onnx.ModelProto, call: Call, outputs: list[str]) -> Tensors:

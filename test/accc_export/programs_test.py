@@ -415,9 +415,26 @@ class ProgramsTest(unittest.TestCase):
         self.assertEqual((scale.dtype, scale.shape), (torch.complex64, (5,)))
         self.assertTrue(torch.equal(torch.view_as_real(scale), files["param.scale"]))
 
+    def test_goldens_of_complex_outputs(self):
+        torch.manual_seed(0)
+        settings = {"target": torch.randn(3, 4), "loss": "mse=sound", "lr": 0.1, "steps": 3}
+        for exporter, model in (("torch.export", "model.pt2"), ("joint", "model.pt2"), ("dynamo", "model.onnx")):
+            golden = self.folder / exporter
+            accc_export.golden(Transformed(4, 4), torch.randn(3, 4), golden, exporter=exporter, **settings)
+            self.assertEqual(safetensors.torch.load_file(golden / "golden.safetensors")["spectrum"].shape, (3, 3, 2))
+            self.compare(golden, model)
+
     def compare(self, golden, model):
         done = subprocess.run([ACCC, "diff", golden / model, golden], capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+class Transformed(nn.Linear):
+    """Returns the spectrum of its output as well."""
+
+    def forward(self, x):
+        sound = super().forward(x)
+        return {"sound": sound, "spectrum": torch.fft.rfft(sound)}
 
 
 class Policy(nn.Linear):

@@ -94,7 +94,12 @@ def _distinct(outputs: dict[str, torch.Tensor], _) -> tuple[torch.Tensor, ...]:
 
 def _torchscript(module, inputs, axes, names, path) -> list[str]:
     """Returns where the module takes something traced, such as a size, as a number of Python's, by what the tracer warns of."""
-    with warnings.catch_warnings(record=True) as warned:
+    merge = torch._C._jit_pass_onnx_deduplicate_initializers
+    with (
+        warnings.catch_warnings(record=True) as warned,
+        # Of a module whose train() leaves it in evaluation mode it merges parameters of equal values, not those of one memory alone.
+        mock.patch.object(torch._C, merge.__name__, lambda graph, tensors, is_trained: merge(graph, tensors, True)),
+    ):
         warnings.simplefilter("always", torch.jit.TracerWarning)
         torch.onnx.export(
             module,

@@ -226,6 +226,19 @@ class PackageTest(unittest.TestCase):
         self.assertEqual(training, [False, True])
         self.assertFalse(done.random)
 
+    def test_a_module_that_stays_in_evaluation_mode(self):
+        class Frozen(nn.Sequential):
+            def train(self, mode=True):
+                return super().train(False)
+
+        module, x = Frozen(nn.Linear(4, 3), nn.BatchNorm1d(3), nn.LayerNorm(3)).eval(), torch.randn(5, 4)
+        for exporter in accc_export.EXPORTERS:
+            accc_export.export(module, x, self.path, exporter=exporter)
+            model = onnx.load(self.path)
+            held = {x.name for x in model.graph.initializer}  # equal values: ones, and zeros
+            self.assertLessEqual({name for name in module.state_dict() if "num_batches" not in name}, held, exporter)
+            self.assertFalse([node for node in model.graph.node if node.op_type == "Identity" and set(node.input) & held])
+
     def test_dynamic(self):
         module = nn.Linear(4, 2)
         for exporter in ("torchscript", "dynamo"):

@@ -79,7 +79,8 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
                 moved = {name: x.detach().clone() for name, x in module.named_buffers(remove_duplicate=False)}
                 set_in_forward = [(name, False) for name, x in state.parameters.items() if x.is_floating_point() and not x.requires_grad]
                 nodes = backward_nodes(outputs.values())
-                reached = _reached(outputs, state, computed)
+                functions = functions_of(nodes) - {_HOOKED}
+                reached = _reached(outputs, state, computed, functions)
         finally:
             watch.put_back()
         after = {**dict(module.named_parameters(remove_duplicate=False)), **dict(module.named_buffers(remove_duplicate=False))}
@@ -114,7 +115,7 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
         stops=watch.stops or bool(calls.required[False]),
         drawn=watch.drawn,
         outputs={name: x.shape for name, x in outputs.items()},
-        functions=functions_of(nodes) - {_HOOKED},
+        functions=functions,
         mistaken=watch.mistaken,
         overwrites=watch.overwrites,
         masks=calls.masks,
@@ -182,20 +183,42 @@ def metadata(state: State, observation: Observation, initializers: set[str]) -> 
     return json.dumps({"version": 1, **held})
 
 
-def _reached(outputs: dict[str, torch.Tensor], state: State, computed: dict[str, torch.Tensor]) -> set[str]:
-    """The parameters that some output depends on. Raises ExportError if one depends on a buffer that was `computed` of others."""
+def _reached(outputs: dict[str, torch.Tensor], state: State, computed: dict[str, torch.Tensor], functions: set[str]) -> set[str]:
+    """The parameters that some output depends on. Raises ExportError if one depends on a buffer that was `computed` of others, or
+    one of the `functions` adds to gradients itself."""
     names = [name for name, x in state.parameters.items() if x.requires_grad]
     sums = [parts(x).sum() for x in outputs.values() if x.requires_grad]
     if not names or not sums:
         return set()
     try:
-        gradients = torch.autograd.grad(sums, [*(state.parameters[name] for name in names), *computed.values()], allow_unused=True)
+        leaves = [*(state.parameters[name] for name in names), *computed.values()]
+        gradients = torch.autograd.grad(sums, leaves, allow_unused=True, retain_graph=bool(functions))
+        added = _with_gradients(sums, {name: state.parameters[name] for name in names}) if functions else []
     except RuntimeError as error:
         raise ExportError(f"PyTorch cannot differentiate the module: {error}") from error
     for name, gradient in zip(computed, gradients[len(names) :]):
         if gradient is not None:
             raise ExportError(f"a gradient flows through the buffer {name} to what it was computed of, when it was made: use detach() there")
-    return {name for name, gradient in zip(names, gradients) if gradient is not None}
+    reached = {name for name, gradient in zip(names, gradients) if gradient is not None}
+    if alone := [name for name in added if name not in reached]:
+        raise ExportError(
+            f"a torch.autograd.Function ({', '.join(sorted(functions))}) calls backward() itself, which adds the gradients of {', '.join(alone[:5])} "
+            "where no export sees it: let autograd compute them (of torch.utils.checkpoint, use_reentrant=False)"
+        )
+    return reached
+
+
+def _with_gradients(sums: list[torch.Tensor], parameters: dict[str, torch.Tensor]) -> list[str]:
+    """Those to which backward() adds a gradient."""
+    before = {name: x.grad for name, x in parameters.items()}
+    try:
+        for x in parameters.values():
+            x.grad = None
+        torch.autograd.backward(sums)
+        return [name for name, x in parameters.items() if x.grad is not None]
+    finally:
+        for name, x in parameters.items():
+            x.grad = before[name]
 
 
 def _same(a: torch.Tensor, b: torch.Tensor) -> bool:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """accc_export and what is around a module or its parts: other names, PyTorch's modes, passes that run again."""
 
+import functools
 import json
 import pathlib
 import sys
@@ -49,6 +50,34 @@ class Recomputed(nn.Module):
         return checkpoint(lambda x: self.norm(x).square(), x, use_reentrant=False)
 
 
+class Twice(torch.autograd.Function):
+    """Runs a layer again in the backward pass, as reversible networks do."""
+
+    @staticmethod
+    def forward(ctx, x, layer):
+        ctx.layer = layer
+        ctx.save_for_backward(x)
+        with torch.no_grad():
+            return layer(x)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        x = ctx.saved_tensors[0].detach().requires_grad_()
+        with torch.enable_grad():
+            ctx.layer(x).backward(gradient)
+        return x.grad, None
+
+
+class Reversible(nn.Module):
+    def __init__(self, checkpointed):
+        super().__init__()
+        self.first, self.second, self.checkpointed = nn.Linear(2, 3), nn.Linear(3, 3), checkpointed
+
+    def forward(self, x):
+        x = x.clone().requires_grad_()
+        return self.second(checkpoint(self.first, x, use_reentrant=True) if self.checkpointed else Twice.apply(x, self.first))
+
+
 class SurroundingsTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -56,6 +85,17 @@ class SurroundingsTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.path = self.folder / "m.onnx"
         torch.manual_seed(0)
+
+    def test_backward_passes_that_add_gradients_themselves(self):
+        joint = functools.partial(accc_export.export_joint, loss="output:output")
+        for name, module in (("CheckpointFunction", Reversible(True)), ("Twice", Reversible(False))):
+            module.second.weight.grad = torch.ones(3, 3)
+            for export, path in ((accc_export.export, "m.onnx"), (accc_export.export, "m.pt2"), (joint, "m.pt2")):
+                with self.assertRaisesRegex(accc_export.ExportError, rf"\({name}\) calls backward\(\) itself, .* of first.weight, first.bias "):
+                    export(module, torch.randn(4, 2), self.folder / path)
+            self.assertTrue(torch.equal(module.second.weight.grad, torch.ones(3, 3)))
+            self.assertIsNone(module.first.weight.grad)
+        self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_state_dict_with_other_names_than_the_module(self):
         module = nn.Sequential(Around(nn.Linear(2, 2)), Around(nn.BatchNorm1d(2)))

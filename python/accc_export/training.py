@@ -28,7 +28,7 @@ _ELEMENTS = {
     "bce_with_logits": functional.binary_cross_entropy_with_logits,
 }
 _LOSS_OPTIONS = {
-    "cross_entropy": {"ignore_index", "weight", "class_dim", "label_smoothing"},
+    "cross_entropy": {"ignore_index", "weight", "class_dim", "label_smoothing", "probabilities"},
     "nll": {"ignore_index", "weight", "class_dim"},
     "smooth_l1": {"beta"},
     "huber": {"delta"},
@@ -56,7 +56,7 @@ _OPTIMIZERS = {
     "lion": (Lion, {"beta1", "beta2", "weight_decay", "maximize"}),
     "muon": (Muon, {"momentum", "weight_decay", "eps", "ns_steps", "nesterov", "match_rms_adamw"}),
 }
-_FLAGS = {"nesterov", "maximize", "amsgrad", "centered", "decoupled_weight_decay", "match_rms_adamw", "warmup"}
+_FLAGS = {"probabilities", "nesterov", "maximize", "amsgrad", "centered", "decoupled_weight_decay", "match_rms_adamw", "warmup"}
 _RATES = {"nadam": 2e-3, "adamax": 2e-3, "rmsprop": 1e-2, "adagrad": 1e-2, "adadelta": 1.0, "adafactor": 1e-2, "lion": 1e-4}
 """Learning rates of those that have another than 1e-3."""
 
@@ -91,16 +91,32 @@ def make_loss(text: str, outputs: Iterable[str]) -> Loss:
     output = _find(text, value, outputs) if value is not None else outputs[0]
     if name in _ELEMENTS:
         return _element_loss(text, name, output, options)
-    dim = _integer(text, "class_dim", options.pop("class_dim", "1"))
+    return _class_loss(text, name, output, options)
+
+
+def _class_loss(text: str, name: str, output: str, options: dict[str, str | None]) -> Loss:
+    dim = _integer(text, "class_dim", options.pop("class_dim")) if "class_dim" in options else None
+    of_probabilities = "probabilities" in options and _flag(text, "probabilities", options.pop("probabilities"))
+    if of_probabilities and "ignore_index" in options:
+        raise ExportError(f"{text}: ignore_index is a class, and the target holds probabilities")
     given = {key: x for key, x in options.items() if key != "weight"}
     settings = {key: (_integer if key == "ignore_index" else _number)(text, key, x) for key, x in given.items()}
     weight = _weights("weight", options["weight"]) if "weight" in options else None
 
     def classes(results, target):
         scores = widened(results[output])
-        scores = scores if scores.dim() < 2 else scores.movedim(dim, 1)
+        if of_probabilities:
+            if scores.dim() == 3 and dim is None:
+                raise ExportError(f"{text}: a target of probabilities does not say where the classes of {output} stand: class_dim=1, or 2")
+            target = by_class(target.to(scores))
+        elif target.is_floating_point():
+            more = "" if name == "nll" else "; cross_entropy,probabilities takes probabilities"
+            raise ExportError(f"{text}: the target is of classes, integers, and holds {target.dtype}{more}")
         own = None if weight is None else weight.to(scores)
-        return _CLASSES[name](scores, widened(target), weight=own, **settings)
+        return _CLASSES[name](by_class(scores), target, weight=own, **settings)
+
+    def by_class(x):
+        return x if x.dim() < 2 else x.movedim(1 if dim is None else dim, 1)
 
     return classes
 

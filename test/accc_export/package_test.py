@@ -490,6 +490,17 @@ class TrainingTest(unittest.TestCase):
             self.assertEqual(self.loss(text.replace("0.5:1:2", str(file)), scores, classes), expected)
         last = self.loss("nll=scores,class_dim=-1", scores.movedim(1, -1), classes)
         self.assertEqual(last, functional.nll_loss(scores, classes))
+        expected = functional.cross_entropy(scores, floats, weight, label_smoothing=0.1)
+        text = "cross_entropy=scores,probabilities,weight=0.5:1:2,label_smoothing=0.1,class_dim="
+        self.assertEqual(self.loss(text + "1", scores, floats), expected)
+        self.assertEqual(self.loss(text + "-1", scores.mT, floats.mT), expected)
+        for message, text in (
+            ("does not say where the classes of scores stand", "cross_entropy=scores,probabilities"),
+            ("ignore_index is a class, and the target holds probabilities", "cross_entropy=scores,probabilities,ignore_index=1"),
+            ("is of classes, integers, and holds torch.float32; cross_entropy,probabilities takes", "cross_entropy=scores"),
+        ):
+            with self.assertRaisesRegex(accc_export.ExportError, message):
+                self.loss(text, scores, floats)
         for name, function in training._ELEMENTS.items():
             own = scores.sigmoid() if name == "bce" else scores
             self.assertEqual(self.loss(f"{name}=scores", own, floats), function(own, floats))

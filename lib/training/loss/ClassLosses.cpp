@@ -61,16 +61,16 @@ FailureOr<RankedTensorType> ClassLoss::targetType(RankedTensorType output, Locat
   return RankedTensorType::get(shape, IntegerType::get(output.getContext(), 64));
 }
 
-Tensor ClassLoss::classesSecond(Tensor output) const {
-  int64_t dimension = classDimension(output.rank());
-  if (output.rank() == 1)
-    return output;
+Tensor ClassLoss::classesSecond(Tensor tensor) const {
+  int64_t dimension = classDimension(tensor.rank());
+  if (tensor.rank() == 1)
+    return tensor;
   SmallVector<int64_t> permutation;
-  for (int64_t i = 0; i < output.rank(); ++i)
+  for (int64_t i = 0; i < tensor.rank(); ++i)
     if (i != dimension)
       permutation.push_back(i);
   permutation.insert(permutation.begin() + 1, dimension);
-  return output.transpose(permutation);
+  return tensor.transpose(permutation);
 }
 
 Value ClassLoss::weightConstant(Tensor output) const { return constantOf(output, weight); }

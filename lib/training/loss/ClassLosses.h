@@ -18,8 +18,10 @@ public:
                                                      mlir::Location loc) const override;
 
 protected:
-  /// The output with its class dimension where `nn` expects it.
-  prim::Tensor classesSecond(prim::Tensor output) const;
+  /// Whether the options say where C stands.
+  bool namesClassDimension() const { return classDim.has_value(); }
+  /// A tensor of the output's shape with its class dimension where `nn` expects it.
+  prim::Tensor classesSecond(prim::Tensor tensor) const;
   /// The class weights as a constant of the output's element type; null where there are none.
   mlir::Value weightConstant(prim::Tensor output) const;
   /// Null attribute where nothing is ignored.

@@ -107,6 +107,9 @@ TEST_CASE("specs of losses that make no sense are refused") {
   CHECK(error("cross_entropy,label_smoothing=2") ==
         "--loss cross_entropy,label_smoothing=2: 'label_smoothing' must be between 0 and 1, and is "
         "2");
+  CHECK(error("cross_entropy,probabilities,ignore_index=0") ==
+        "--loss cross_entropy,probabilities,ignore_index=0: 'ignore_index' is a class, and the "
+        "target holds probabilities");
   CHECK(error("smooth_l1,beta=-1").find("'beta' must be between 0 and") != std::string::npos);
   CHECK(error("huber,delta=0").find("'delta' must be between") != std::string::npos);
   CHECK(error("cross_entropy,weight=no/such/file").find("cannot be read") != std::string::npos);
@@ -118,6 +121,11 @@ TEST_CASE("a loss that does not fit its output is refused") {
   };
   CHECK(problems({2, 3}, "cross_entropy,weight=1:2") ==
         "error: node 'y': the loss has 2 class weights for 3 classes\n");
+  CHECK(
+      problems({2, 3, 4}, "cross_entropy,probabilities") ==
+      "error: node 'y': the scores 'tensor<2x3x4xf64>' can be [N, C, d] or [N, d, C], and a target "
+      "of probabilities does not tell them apart; say which in --loss: class_dim=1, or "
+      "class_dim=2\n");
   CHECK(problems({2, 3}, "bce_with_logits,pos_weight=1:2") ==
         "error: node 'y': the loss has 2 positive weights for 3 classes, the last dimension of "
         "'tensor<2x3xf64>'\n");

@@ -41,8 +41,7 @@ private:
   };
   /// What two collectives have in common that can become one: the op, its attributes, the elements'
   /// type, and how many collectives have to come before it, so that they do not wait for each
-  /// other. Nothing waits for those that no other follows, such as gradients: they are of one sort,
-  /// kLast.
+  /// other. Those that no other waits for, such as gradients, are of one sort, kLast.
   using Sort = std::tuple<OperationName, DictionaryAttr, Type, int64_t>;
   static constexpr int64_t kLast = -1;
 

@@ -252,7 +252,7 @@ def CombineCollectivesPass : TargetedPass<"combine-collectives"> {
   let description = [{
     Collectives of one sort and one element type that do not wait for each other are combined, in the order in which what
     they send is computed, until a bucket is as large as the target likes. Those in the middle of the step, such as statistics
-    of a batch norm, are not combined with gradients, which nothing waits for. Each bucket then stands right behind the last kernel that it
+    of a batch norm, are not combined with gradients, which no other collective waits for. Each bucket then stands right behind the last kernel that it
     waits for: the kernels that follow, of the rest of the backward pass, run while it is under way. Their
     readers wait for the whole bucket.
 

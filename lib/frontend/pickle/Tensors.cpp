@@ -55,7 +55,8 @@ static bool hasBit(const pickle::Value &rebuild, StringRef bit) {
   return false;
 }
 
-/// With the signs of all numbers that many bytes apart changed, of which the first ends there.
+/// With the other sign for each number that ends `end`, or a multiple of `step` more, bytes from
+/// the beginning.
 static Weight withOtherSigns(const Weight &weight, size_t end, size_t step) {
   std::vector<char> bytes(weight.bytes.begin(), weight.bytes.end());
   for (size_t i = end; i <= bytes.size(); i += step)

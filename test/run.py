@@ -5,7 +5,7 @@
     test/run.py BUILD [ctest options]
 
 A suite counts as one test unless it says more: unit tests write <program>.tsv into the folder
-named by ACCC_TEST_RESULTS (test/unit/Main.cpp), lit writes the file of its --xunit-xml-output.
+named by ACCC_TEST_RESULTS (test/unit/ResultsFile.h), lit writes the file of its --xunit-xml-output.
 Prints the failures and the reasons of skips; the last line is "N passed, N failed, N skipped".
 """
 
@@ -24,13 +24,14 @@ def ctest(build, arguments, **options):
 
 
 def commands(build, select):
-    """The command line of each suite, by its name, and the target that it compiles for where that is not the CPU."""
+    """The command line of each suite, by its name, and what it adds to the names of its programs' files of results."""
     listed = ctest(build, ["--show-only=json-v1"] + select, check=True, stdout=subprocess.PIPE)
     suites = {}
     for test in json.loads(listed.stdout)["tests"]:
         properties = {each["name"]: each["value"] for each in test.get("properties", [])}
         environment = dict(entry.split("=", 1) for entry in properties.get("ENVIRONMENT", []))
-        suites[test["name"]] = test.get("command", []), environment.get("ACCC_TEST_TARGET", "")
+        told = [environment.get(name, os.environ.get(name)) for name in ("ACCC_TEST_TARGET", "ACCC_SIZE_DIVISOR")]
+        suites[test["name"]] = test.get("command", []), "".join(f".{each}" for each in told if each is not None)
     return suites
 
 
@@ -62,18 +63,17 @@ def xunit(path):
     return tests
 
 
-def singles(command, target, results):
+def singles(command, suffix, results):
     """The single tests that a suite's command has told of."""
     for argument in command:
         if argument.startswith("--xunit-xml-output="):
             path = pathlib.Path(argument.split("=", 1)[1])
             return xunit(path) if path.exists() else []
-    # One program may be several suites, each for a target of its own.
-    path = results / (pathlib.Path(command[0]).name + (f".{target}" if target else "") + ".tsv") if command else None
+    path = results / f"{pathlib.Path(command[0]).name}{suffix}.tsv" if command else None
     return lines_of(path) if path and path.exists() else []
 
 
-def tests_of(suite, command, target, results):
+def tests_of(suite, command, suffix, results):
     """All tests of a suite, given its element of ctest's report."""
     name = suite.get("name")
     skipped = suite.find("skipped")
@@ -82,7 +82,7 @@ def tests_of(suite, command, target, results):
         if suite.get("status") == "run" or (skipped is not None and "SKIP" in skipped.get("message", "")):
             return [("skipped", name, output[-1] if output else "")]
         return [("failed", name, "could not be run")]
-    tests = [(status, f"{name}: {test}", why) for status, test, why in singles(command, target, results)]
+    tests = [(status, f"{name}: {test}", why) for status, test, why in singles(command, suffix, results)]
     if not tests:
         return [("passed" if suite.get("status") == "run" else "failed", name, "")]
     if suite.get("status") != "run" and all(status != "failed" for status, _, _ in tests):

@@ -7,16 +7,17 @@
 
 namespace accc {
 
-/// `size`, or in a build with ACCC_SMALL_THRESHOLDS 1/256 of it: there the small tensors of tests
-/// take the ways of large ones (several tasks, shared reads, split reductions). For every constant
-/// that says from which size on a way is worth it.
-constexpr int64_t sizeThreshold(int64_t size) {
-#ifdef ACCC_SMALL_THRESHOLDS
-  return size / 256 > 0 ? size / 256 : 1;
-#else
-  return size;
-#endif
-}
+/// `size`, divided by getSizeDivisor() and at least 1. For every number of elements, rows or bytes
+/// from which on a way is worth it: under test, small tensors take the ways of large ones (several
+/// tasks, shared reads, split reductions).
+int64_t sizeThreshold(int64_t size);
+
+/// 1, or what the environment's ACCC_SIZE_DIVISOR says, which is for tests: whole suites take other
+/// ways so. A value that is no positive number ends the process with a message.
+int64_t getSizeDivisor();
+
+/// Sets it for this process, before it compiles anything.
+void setSizeDivisor(int64_t divisor);
 
 } // namespace accc
 

@@ -90,6 +90,11 @@ def diverges(tensors):
     return not all(abs(struct.unpack("<f", data)[0]) <= LARGE_LOSS for data in losses)
 
 
+def as_typed(words, environment):
+    """A command as one types it."""
+    return " ".join([*(f"{name}={shlex.quote(value)}" for name, value in environment.items()), shlex.join(map(str, words))])
+
+
 class Checker:
     """Runs cases in a folder, where it keeps the libraries."""
 
@@ -98,9 +103,7 @@ class Checker:
 
     def command(self, words, environment, seconds):
         """Runs a command; its text, and what is wrong with how it ended."""
-        words = [str(word) for word in words]
-        set_before = [f"{name}={shlex.quote(value)}" for name, value in environment.items()]
-        text = " ".join([*set_before, shlex.join(words)])
+        words, text = [str(word) for word in words], as_typed(words, environment)
         environment = {**os.environ, **environment}
         try:
             done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=seconds)
@@ -112,7 +115,7 @@ class Checker:
 
     def compile(self, made, commands):
         words = ["compile", made.model.file, *made.options()]
-        key = hashlib.sha256(repr(words).encode()).hexdigest()[:12]
+        key = hashlib.sha256(repr((words, made.compiler_environment)).encode()).hexdigest()[:12]
         library = self.scratch / f"{key}.so"
         words = [str(word).replace("LIB.", f"{self.scratch}/{key}.") for word in words]
         if "--memory-budget" in words:
@@ -120,12 +123,12 @@ class Checker:
             if words[at].endswith("LEAST"):
                 without = [*words[: at - 1], *words[at + 1 :], "-o", str(library)]
                 times = float(words[at].removesuffix("LEAST") or 1)
-                words[at] = str(int(times * least_budget(self.accc, without)))
+                words[at] = str(int(times * least_budget(self.accc, without, made.compiler_environment)))
         words = [self.accc, *words, "-o", library]
         if library.exists():
-            commands += [text for text in [shlex.join(map(str, words))] if text not in commands]
+            commands += [text for text in [as_typed(words, made.compiler_environment)] if text not in commands]
             return library
-        text, problem = self.command(words, {}, SECONDS)
+        text, problem = self.command(words, made.compiler_environment, SECONDS)
         commands.append(text)
         if problem:
             raise Failure("compile " + problem, commands)

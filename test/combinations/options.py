@@ -7,6 +7,7 @@ from the given random.Random alone.
 
 import copy
 import dataclasses
+import os
 import re
 import subprocess
 
@@ -29,6 +30,7 @@ class Compilation:
     more: list
     settings: dict
     environment: dict = dataclasses.field(default_factory=dict)
+    compiler_environment: dict = dataclasses.field(default_factory=dict)
     tolerance: float = 0  # 0: the same bits
 
     def options(self):
@@ -161,6 +163,12 @@ def other_arch(made, random):
     made.tolerance = max(made.tolerance, ROUNDING)
 
 
+def small_thresholds(made, random):
+    """The ways of large tensors (lib/support/SizeThreshold.h)."""
+    made.compiler_environment["ACCC_SIZE_DIVISOR"] = random.choice(["16", "256"])
+    made.tolerance = max(made.tolerance, ROUNDING)
+
+
 def no_clipping(made, random):
     if not made.optimizers or "clip_grad_norm" in made.optimizers[0]:
         return False
@@ -192,7 +200,7 @@ SAME_BITS = [
     other_sizes, weights, reports, several_archs, both_targets, train_all, own_rate, defaults, named, one_group,
     data_parallel, accumulates, averages,
 ]  # fmt: skip
-ROUNDED = [budget, loss_only, other_arch, no_clipping, loss_scale]
+ROUNDED = [budget, loss_only, other_arch, small_thresholds, no_clipping, loss_scale]
 
 
 # ---- GPUs ----
@@ -224,9 +232,11 @@ def vary(base, variations, random_of):
     return made
 
 
-def least_budget(accc, command):
+def least_budget(accc, command, environment):
     """What a compilation with far too little says would be enough, in bytes."""
-    done = subprocess.run([accc, *command, "--memory-budget", "1B"], capture_output=True, text=True, timeout=SECONDS)
+    command = [accc, *command, "--memory-budget", "1B"]
+    environment = {**os.environ, **environment}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=SECONDS)
     units = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
     found = re.findall(r"_step\S* takes (\S+) (\w+) with all", done.stderr)
     return max((float(size) * units[unit] for size, unit in found), default=1e9)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Expectations.h"
 
+#include "ResultsFile.h"
+
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -17,10 +19,8 @@ Expectations::Expectations(const std::string &path, const std::string &program) 
     size_t space = line.find(' ');
     reasons[line.substr(0, space)] = space == std::string::npos ? "" : line.substr(space + 1);
   }
-  const char *folder = std::getenv("ACCC_TEST_RESULTS"), *target = std::getenv("ACCC_TEST_TARGET");
-  if (folder && !program.empty())
-    results.open(std::string(folder) + "/" + program + (target ? std::string(".") + target : "") +
-                 ".tsv");
+  if (std::string file = accc::test::resultsFile(program); !file.empty() && !program.empty())
+    results.open(file);
 }
 
 void Expectations::note(const std::string &test, const std::string &failure) {

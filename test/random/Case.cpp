@@ -45,6 +45,8 @@ CaseOptions CaseOptions::of(ModuleOp module) {
   if (auto ranks = module->getAttrOfType<IntegerAttr>("random.ranks"))
     options.ranks = static_cast<int>(ranks.getInt());
   options.accumulates = module->hasAttr("random.accumulates");
+  if (auto divisor = module->getAttrOfType<IntegerAttr>("random.size_divisor"))
+    options.sizeDivisor = divisor.getInt();
   options.memory = numberOf(module, "random.memory", options.memory);
   return options;
 }
@@ -71,6 +73,8 @@ void CaseOptions::write(ModuleOp module) const {
     module->setAttr("random.ranks", b.getI64IntegerAttr(ranks));
   if (accumulates)
     module->setAttr("random.accumulates", b.getUnitAttr());
+  if (sizeDivisor != 1)
+    module->setAttr("random.size_divisor", b.getI64IntegerAttr(sizeDivisor));
   if (memory != 0)
     module->setAttr("random.memory", b.getF64FloatAttr(memory));
 }

@@ -31,6 +31,7 @@ struct CaseOptions {
   int ranks = 0;                        ///< with --data-parallel, so many; 0: without
   bool accumulates = false;             ///< with --accumulate-gradients
   double targetLow = 0, targetHigh = 1; ///< the range of `target`
+  int64_t sizeDivisor = 1;              ///< what size thresholds are divided by
   double memory = 0;                    ///< --memory-budget, in the least that will do; 0: none
 
   static CaseOptions of(mlir::ModuleOp module);

@@ -11,6 +11,7 @@
 #include "ir/prim/FunctionContract.h"
 #include "ir/prim/Prim.h"
 #include "reference/interpreter/Interpreter.h"
+#include "support/SizeThreshold.h"
 
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/FileSystem.h"
@@ -61,6 +62,7 @@ public:
   }
 
   Verdict run() {
+    setSizeDivisor(options.sizeDivisor);
     if (prepare() && checkGradients() && checkPhases() && compile() && how.library)
       checkLibrary();
     return std::move(outcome);

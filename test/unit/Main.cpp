@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The main function of every unit test executable, compiled once.
 //
-// Where the environment's ACCC_TEST_RESULTS names a folder, one line for each test case (or, where
-// it has sections, for each innermost section) goes to <program>.tsv there, or to
-// <program>.<target>.tsv where ACCC_TEST_TARGET names one: passed, failed or skipped; the name; the
-// reason of a skip. A test is skipped by `WARN("skipped: <reason>");
-// return;`.
+// One line for each test case (or, where it has sections, for each innermost section) goes to
+// resultsFile(): passed, failed or skipped; the name; the reason of a skip. A test is skipped by
+// `WARN("skipped: <reason>"); return;`.
 #define CATCH_CONFIG_MAIN
+#include "ResultsFile.h"
+
 #include <catch2/catch.hpp>
 
-#include <cstdlib>
 #include <fstream>
 
 namespace {
@@ -19,11 +18,8 @@ public:
 
   void testRunStarting(const Catch::TestRunInfo &info) override {
     TestEventListenerBase::testRunStarting(info);
-    const char *folder = std::getenv("ACCC_TEST_RESULTS"),
-               *target = std::getenv("ACCC_TEST_TARGET");
-    if (folder)
-      file.open(std::string(folder) + "/" + info.name + (target ? std::string(".") + target : "") +
-                ".tsv");
+    if (std::string path = accc::test::resultsFile(info.name); !path.empty())
+      file.open(path);
   }
 
   void sectionStarting(const Catch::SectionInfo &info) override {

@@ -10,7 +10,7 @@
 namespace accc::codegen {
 
 /// How many elements make a task worth handing to another thread.
-inline constexpr int64_t kTaskElements = sizeThreshold(16384);
+inline int64_t taskElements() { return sizeThreshold(16384); }
 
 class CpuKernels final : public KernelTarget {
 public:
@@ -30,7 +30,7 @@ public:
            llvm::function_ref<mlir::Value()> count) const override;
   LaunchShape getLaunchShape(mlir::func::FuncOp function, int64_t tasks) const override;
   int64_t getTaskElements(mlir::func::FuncOp, int64_t, bool) const override {
-    return kTaskElements;
+    return taskElements();
   }
   int64_t getTaskColumns() const override { return 64; }
   void report(mlir::OpBuilder &b, mlir::Location loc, mlir::Value status,

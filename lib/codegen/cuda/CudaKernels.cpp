@@ -4,6 +4,7 @@
 #include "codegen/cuda/Lanes.h"
 #include "codegen/kernel/Domain.h"
 #include "codegen/kernel/Kernel.h"
+#include "support/SizeThreshold.h"
 #include "target/cuda/CudaTarget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,7 +20,8 @@ using namespace accc::codegen;
 
 static constexpr int64_t kThreads = 256, kMostThreads = 1024;
 /// What a large GPU works on at a time: blocks for its multiprocessors, threads to hide latency.
-static constexpr int64_t kMultiprocessors = 132, kManyThreads = 1 << 17;
+static constexpr int64_t kMultiprocessors = 132;
+static int64_t manyThreads() { return sizeThreshold(1 << 17); }
 /// Elements of 4 bytes that memory transfers together.
 static constexpr int64_t kSector = 8;
 /// Elements that a warp computes one after the other, for each thread: enough to hide the start of
@@ -192,7 +194,8 @@ ReductionShare CudaKernels::shareReduction(func::FuncOp function,
                                            const ReductionShape &shape) const {
   // Half of the threads that hide latency else: the rows of a strip are on their way one after the
   // other, but a lane that keeps its part of a row has all of that on the way at once.
-  constexpr int64_t kMostRows = 16, kThreadsOfStrips = kManyThreads / 2;
+  constexpr int64_t kMostRows = 16;
+  const int64_t threadsOfStrips = manyThreads() / 2;
   int64_t columns = shape.columns, elements = shape.elements, strip = shape.strip;
   int64_t rows = llvm::divideCeil(shape.rows, strip > 0 ? strip : kMostRows);
   int64_t taskColumns =
@@ -221,14 +224,14 @@ ReductionShare CudaKernels::shareReduction(func::FuncOp function,
   auto isLong = [&] {
     return taskColumns == 1 && shape.together == 1 && (elements > shares * kLong || isFull());
   };
-  auto idles = [&] { return tasks() * lanes() < kManyThreads && elements >= shares * kLeast; };
+  auto idles = [&] { return tasks() * lanes() < manyThreads() && elements >= shares * kLeast; };
   // The warps of a block bring together what each has of some columns: of more, more than registers
   // hold.
   int64_t most = taskColumns == 1 ? kMostThreads : kMostThreads / 2;
   while (lanes() >= kWarp && lanes() < most && (isLong() || idles()))
     shares *= 2;
   if (strip == 0) {
-    strip = std::min(kMostRows, shape.rows * lanes() / kThreadsOfStrips);
+    strip = std::min(kMostRows, shape.rows * lanes() / threadsOfStrips);
     if (strip <= 1)
       return shareReduction(function, {.rows = shape.rows,
                                        .columns = columns,
@@ -307,5 +310,5 @@ int64_t CudaKernels::setBlock(func::FuncOp function, int64_t lanes) const {
 void CudaKernels::synchronize(OpBuilder &b, Location loc) const { b.create<NVVM::Barrier0Op>(loc); }
 
 int64_t CudaKernels::getBusyTasks(func::FuncOp function) const {
-  return kManyThreads / lanesOf(function);
+  return manyThreads() / lanesOf(function);
 }

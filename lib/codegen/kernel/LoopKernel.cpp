@@ -71,10 +71,10 @@ int64_t endOfPadded(exec::KernelOp kernel, int64_t length) {
 Neighbours chooseNeighbours(exec::KernelOp kernel, const Domain &domain, ArrayRef<unsigned> dims,
                             const KernelTarget &target, EmitAt emit) {
   /// In rows this long few threads of a warp have neighbours of two rows, one after the other.
-  constexpr int64_t kLongRow = 512;
+  const int64_t longRow = sizeThreshold(512);
   int64_t length = domain.extents[dims.back()];
   Neighbours result{chooseNeighbours(kernel, domain, dims.back(), target, emit), nullptr, length};
-  if (length < kLongRow)
+  if (length < longRow)
     return result;
   if (int64_t end = endOfPadded(kernel, length); end < length) {
     Domain inside(domain);
@@ -172,8 +172,8 @@ KernelFunction emitForThreads(exec::KernelOp kernel, ModuleOp module, const Doma
 static std::optional<unsigned> findStripDim(exec::KernelOp kernel, const Domain &domain,
                                             unsigned inner, ArrayRef<unsigned> outer) {
   constexpr int64_t kFar = 8; // elements: on the way to the next a transfer is used up
-  constexpr int64_t kLong = sizeThreshold(512); // of a row: 32 KiB of transfers, a nearest cache
-  if (domain.extents[inner] < kLong)
+  const int64_t longRow = sizeThreshold(512); // 32 KiB of transfers, a nearest cache
+  if (domain.extents[inner] < longRow)
     return std::nullopt;
   for (AffineExpr access : kernel.getSpecAttr().getAccesses().getResults()) {
     std::optional<int64_t> apart = prim::coefficientOf(access, inner);

@@ -39,11 +39,11 @@ RepeatedRuns CpuTarget::getRepeatedRuns() const { return {.least = 8, .most = 51
 // the cache between two passes over it. Other results are a task each.
 std::optional<ReductionParts> CpuTarget::getReductionParts(int64_t elements, int64_t columns,
                                                            ReducedDimensions reduced) const {
-  constexpr int64_t kFewColumns = 512, kManyElements = sizeThreshold(1 << 16);
+  constexpr int64_t kFewColumns = 512;
   constexpr int64_t kTasks = 16; // for the threads of most machines
   if (reduced == ReducedDimensions::Leading && columns > 1) {
     constexpr int64_t kBlock = 64, kLeast = 4;
-    if (columns >= kFewColumns || elements < kManyElements)
+    if (columns >= kFewColumns || elements < sizeThreshold(1 << 16))
       return std::nullopt;
     // Each of which stays in the cache of one core.
     return ReductionParts{.least = kLeast,
@@ -54,13 +54,13 @@ std::optional<ReductionParts> CpuTarget::getReductionParts(int64_t elements, int
                           .cutInto = kTasks};
   }
   // A task of fewer takes less time than threads need to wake up.
-  constexpr int64_t kLeastElements = sizeThreshold(1 << 15);
+  const int64_t leastElements = sizeThreshold(1 << 15);
   if (reduced == ReducedDimensions::Outer && columns > 1)
     return std::nullopt;
-  if (columns == 0 || columns >= kTasks || elements / columns < 2 * kLeastElements)
+  if (columns == 0 || columns >= kTasks || elements / columns < 2 * leastElements)
     return std::nullopt;
   return ReductionParts{.least = 2,
-                        .leastRows = kLeastElements,
+                        .leastRows = leastElements,
                         .enough = kTasks / columns,
                         .enoughElements = elements,
                         .few = kTasks / columns,
@@ -140,9 +140,9 @@ int64_t CpuTarget::getMaxPackedRows(mlir::Type element) const { return element.i
 
 std::optional<int64_t> CpuTarget::getPanelWidth(int64_t depth, int64_t columns, size_t uses) const {
   constexpr size_t kLeastUses = 4; // the copy takes as long as one or two of the products
-  constexpr int64_t kLeastElements = sizeThreshold(1 << 14); // less stays in the nearest cache
+  const int64_t leastElements = sizeThreshold(1 << 14); // less stays in the nearest cache
   constexpr int64_t kRowMultiple = 16; // rows of a panel that oneDNN's kernels take at a time
-  if (uses < kLeastUses || depth * columns < kLeastElements || depth % kRowMultiple)
+  if (uses < kLeastUses || depth * columns < leastElements || depth % kRowMultiple)
     return std::nullopt;
   for (int64_t width : {64, 48, 32, 16}) // the best first: a few vectors of any CPU
     if (columns % width == 0 && columns > width)

@@ -60,16 +60,17 @@ RepeatedRuns CudaTarget::getRepeatedRuns() const { return {.least = 8, .most = 5
 // unless they are large; else a warp with some elements for each lane is one.
 std::optional<ReductionParts> CudaTarget::getReductionParts(int64_t elements, int64_t columns,
                                                             ReducedDimensions reduced) const {
-  constexpr int64_t kManyColumns = 1 << 15, kManyElements = sizeThreshold(1 << 14);
-  constexpr int64_t kManyRows = sizeThreshold(1 << 11), kLeast = 4, kMostParts = 512;
+  const int64_t manyColumns = sizeThreshold(1 << 15), manyElements = sizeThreshold(1 << 14);
+  const int64_t manyRows = sizeThreshold(1 << 11);
+  constexpr int64_t kLeast = 4, kMostParts = 512;
   bool areColumns = reduced != ReducedDimensions::Inner && columns > 1;
-  if (areColumns && columns < kManyColumns && elements >= kManyElements) {
+  if (areColumns && columns < manyColumns && elements >= manyElements) {
     constexpr int64_t kPartedColumns = 1 << 14; // of a part, 16 threads or more each
     return ReductionParts{.least = kLeast,
                           .leastRows = 16,
                           .enough = kMostParts,
                           .enoughElements = sizeThreshold(1 << 13),
-                          .few = elements / columns >= kManyRows ? kLeast : 0,
+                          .few = elements / columns >= manyRows ? kLeast : 0,
                           .cutInto = std::clamp(kPartedColumns / columns, kLeast, kMostParts)};
   }
   constexpr int64_t kMultiprocessors = 132, kBlocks = 512; // several for each
@@ -87,15 +88,16 @@ std::optional<ReductionParts> CudaTarget::getReductionParts(int64_t elements, in
 // A block takes the rows of a strip one after the other. Fewer strips leave multiprocessors without
 // work; longer ones write fewer parts beside what they read.
 int64_t CudaTarget::getStripRows(int64_t rows, int64_t elements) const {
-  constexpr int64_t kLeastRows = 4, kLeastStrips = sizeThreshold(128), kStrips = 512;
+  constexpr int64_t kLeastRows = 4, kStrips = 512;
   constexpr int64_t kMostElements = 1 << 12; // what threads keep of a row, in registers
-  constexpr int64_t kManyElements = sizeThreshold(1 << 18); // of a row of each strip
+  const int64_t leastStrips = sizeThreshold(128);
+  const int64_t manyElements = sizeThreshold(1 << 18); // of a row of each strip
   if (elements == 0 || elements > kMostElements)
     return 0;
-  int64_t strips = std::max(kStrips, kManyElements / elements);
+  int64_t strips = std::max(kStrips, manyElements / elements);
   for (int64_t strip = std::max(kLeastRows, rows / strips); strip >= kLeastRows; --strip)
     if (rows % strip == 0)
-      return rows / strip >= kLeastStrips ? strip : 0;
+      return rows / strip >= leastStrips ? strip : 0;
   return 0;
 }
 
@@ -138,9 +140,9 @@ int64_t CudaTarget::getMaxComparedUpdates() const { return 16; }
 // lanes, or one where there are few rows: a byte's time for an index. Sorting takes a launch for
 // blocks, which is a long one, and two for every time that what is sorted doubles.
 bool CudaTarget::sortsUpdates(int64_t rows, int64_t updates, int64_t together, bool known) const {
-  constexpr int64_t kLanes = 32, kBusyTasks = 2048, kFew = sizeThreshold(1 << 9);
+  constexpr int64_t kLanes = 32, kBusyTasks = 2048;
   if (known)
-    return updates > kFew;
+    return updates > sizeThreshold(1 << 9);
   int64_t tasks =
       std::max<int64_t>(llvm::divideCeil(rows, kLanes), std::min<int64_t>(rows, kBusyTasks));
   int64_t blocks = llvm::divideCeil(together, *getMaxSortedElements(sizeof(int64_t)));

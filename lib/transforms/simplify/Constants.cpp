@@ -152,15 +152,13 @@ std::vector<char> elementBytes(DenseElementsAttr elements) {
   return bytes;
 }
 
-/// Constants smaller than this are not looked into.
-constexpr int64_t kLeastRepeated = sizeThreshold(256);
-
 // A constant that repeats itself along a dimension is a broadcast of less: exporters and importers
 // expand masks to every batch and head.
 LogicalResult repeatedConstant(ConstantOp op, PatternRewriter &rewriter) {
   auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
   RankedTensorType type = op.getType();
-  if (!elements || elements.isSplat() || type.getNumElements() < kLeastRepeated)
+  if (!elements || elements.isSplat() ||
+      type.getNumElements() < sizeThreshold(256)) // others are small enough
     return failure();
   std::vector<char> bytes = elementBytes(elements);
   size_t width = bytes.size() / type.getNumElements();

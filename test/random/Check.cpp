@@ -41,6 +41,8 @@ CompileOptions optionsOf(const CaseOptions &options) {
   if (!options.optimizer.empty())
     result.optimizers = {options.optimizer};
   result.lossScale = options.lossScale;
+  if (!options.precision.empty())
+    result.precision = options.precision;
   result.dataParallel = options.ranks != 0;
   result.accumulateGradients = options.accumulates;
   if (!options.average.empty())
@@ -73,6 +75,7 @@ private:
   bool checkGradients();
   std::optional<double> lossAt(double distance);
   bool checkPhases();
+  bool takeRounded();
   bool findBudget();
   bool compile();
   void checkLibrary();
@@ -97,7 +100,11 @@ private:
     return text;
   }
 
+  FailureOr<Trace> traceAs(bool rounded, ModuleOp module, int steps) const {
+    return traceModule(module, start, steps, rounded ? interpretRounded : interpret);
+  }
   /// Runs the reference with rounding errors, and remembers how far it came from the reference.
+  FailureOr<Trace> traceNoisy(double units);
   bool measureNoise(int runs, double units);
   double toleranceOf(const std::string &key) const {
     auto found = noise.find(key);
@@ -116,6 +123,8 @@ private:
   Values start;
   Trace reference;
   std::map<std::string, double> noise;
+  Type factors;           ///< what the reference rounds factors to, if anything
+  bool isRounded = false; ///< whether they are rounded as the precision says
   Random random{1};
   llvm::SmallString<128> library;
 };
@@ -143,7 +152,7 @@ bool Checker::prepare() {
     return fail("trainable makes invalid IR", problems());
   trainable = c.module->clone();
   start = firstValues(*trainable, std::move(arguments), options);
-  FailureOr<Trace> trace = traceModule(*trainable, start, kSteps, interpret);
+  FailureOr<Trace> trace = traceAs(false, *trainable, kSteps);
   if (failed(trace))
     return reject("not interpreted", problems());
   reference = std::move(*trace);
@@ -223,13 +232,19 @@ bool Checker::checkGradients() {
       llvm::formatv("along one direction {0:e}, differences give {1:e}", derivative, expected));
 }
 
+FailureOr<Trace> Checker::traceNoisy(double units) {
+  return traceModule(*primitives, start, kSteps,
+                     [&](func::FuncOp function, ArrayRef<ReferenceArray> arguments,
+                         SmallVectorImpl<ReferenceArray> &results) {
+                       NoiseOptions options = {
+                           .units = units, .roundsHalf = isRounded, .factors = factors};
+                       return interpretWithNoise(function, arguments, results, random, options);
+                     });
+}
+
 bool Checker::measureNoise(int runs, double units) {
-  Interpreter noisy = [&](func::FuncOp function, ArrayRef<ReferenceArray> arguments,
-                          SmallVectorImpl<ReferenceArray> &results) {
-    return interpretWithNoise(function, arguments, results, random, units);
-  };
   for (int run = 0; run < runs; ++run) {
-    FailureOr<Trace> trace = traceModule(*primitives, start, kSteps, noisy);
+    FailureOr<Trace> trace = traceNoisy(units);
     if (failed(trace))
       return false; // an index that rounding decides
     for (const auto &[key, array] : *trace)
@@ -299,6 +314,35 @@ bool Checker::findBudget() {
   return true;
 }
 
+/// Mixed precision changes values, once. What it makes of them is as near as rounding allows to a
+/// reference that rounds factors and nothing else, and the reference for what follows.
+bool Checker::takeRounded() {
+  constexpr double kRoundoff = 0x1p-8, kUnits16 = 1 << 16;
+  FailureOr<Trace> rounded = traceAs(true, *c.module, kSteps);
+  if (failed(rounded))
+    return fail("simplify makes IR that cannot be interpreted", problems());
+  // Of f16, numbers are lost that are too small for it, or too large.
+  if (options.precision == "bf16") {
+    factors = BFloat16Type::get(c.module->getContext());
+    FailureOr<Trace> reference16 = traceNoisy(0);
+    if (failed(reference16))
+      return reject("rounding decides indices", "");
+    reference = std::move(*reference16);
+    if (!measureNoise(10, kUnits16))
+      return reject("rounding decides indices", "");
+    for (auto &[key, far] : noise) // what is exact in f32, too
+      far = std::max(far, kRoundoff / kNoiseFactor);
+    if (!agree(*rounded, "rounding changes values", false))
+      return false;
+    factors = {};
+  }
+  reference = std::move(*rounded);
+  primitives = c.module->clone();
+  isRounded = true;
+  noise.clear();
+  return measureNoise(3, kUnits) || reject("rounding decides indices", "");
+}
+
 bool Checker::checkPhases() {
   for (const char *phase : {"decompose", "simplify", "layout", "fuse"}) {
     if (options.memory != 0 && StringRef(phase) == "fuse" && !findBudget())
@@ -314,7 +358,12 @@ bool Checker::checkPhases() {
       if (!measureNoise(3, kUnits))
         return reject("rounding decides indices", "");
     }
-    FailureOr<Trace> trace = traceModule(*c.module, start, /*steps=*/1, interpret);
+    if (!options.precision.empty() && StringRef(phase) == "simplify") {
+      if (!takeRounded())
+        return false;
+      continue;
+    }
+    FailureOr<Trace> trace = traceAs(isRounded, *c.module, /*steps=*/1);
     if (failed(trace))
       return fail(std::string(phase) + " makes IR that cannot be interpreted", problems());
     if (!agree(*trace, std::string(phase) + " changes values", false))

@@ -314,6 +314,8 @@ OwningOpRef<ModuleOp> accc::test::randomModel(MLIRContext *context, uint64_t see
     options.average = random.pick<const char *>({"ema", "ema,decay=0.3", "ema,decay=0.6,warmup"});
   // Tensors are small: many models take the ways of large ones.
   options.sizeDivisor = random.pick({1, 1, 16, 256});
+  if (random.chance(0.2))
+    options.precision = random.pick<const char *>({"bf16", "bf16", "fp16"});
   OwningOpRef<ModuleOp> module = sketch.finish();
   options.write(*module);
   return module;

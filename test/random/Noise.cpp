@@ -15,9 +15,9 @@ using namespace accc::test;
 
 namespace {
 
-/// Half a unit in the last place of 1; 0 for what is exact, or as good as.
-double unitRoundoff(Type element) {
-  if (element.isF32())
+/// Half a unit in the last place of 1 of what is computed with; 0 for what is exact, or as good as.
+double unitRoundoff(Type element, bool roundsHalf) {
+  if (element.isF32() || (roundsHalf && (element.isF16() || element.isBF16())))
     return 0x1p-24;
   if (element.isF16())
     return 0x1p-11;
@@ -27,8 +27,8 @@ double unitRoundoff(Type element) {
 /// What the element type can hold is left as it is: an operation whose result is exact has no
 /// rounding error. So that later ones can be exact (the maximum of some numbers is one of them, and
 /// compares equal to it) a value with an error is rounded to the element type again.
-void addNoise(ReferenceArray &array, Type element, Random &random, double units) {
-  double roundoff = unitRoundoff(element);
+void addNoise(ReferenceArray &array, Type element, Random &random, double units, bool roundsHalf) {
+  double roundoff = unitRoundoff(element, roundsHalf);
   if (roundoff == 0)
     return;
   for (double &value : array.values) {
@@ -56,11 +56,18 @@ bool accumulates(Operation *op) {
 }
 
 /// Noise in the terms, more where there are many: errors of partial sums add up.
-void addTermNoise(ReferenceArray &array, Type element, Random &random, double units) {
-  double roundoff = unitRoundoff(element);
+void addTermNoise(ReferenceArray &array, double roundoff, Random &random, double units) {
   for (double &value : array.values)
     if (std::isfinite(value) && value != std::nearbyint(value)) // sums of integers are exact
       value *= 1 + units * roundoff * random.real(-1, 1);
+}
+
+/// Whether mixed precision rounds its factors.
+bool takesRounded(Operation *op) {
+  auto product = dyn_cast<prim::DotGeneralOp>(op);
+  return getElementTypeOrSelf(op->getOperand(0)).isF32() &&
+         !(product && product.getFullPrecision()) &&
+         isa<prim::DotGeneralOp, ConvolutionLike, AttentionLike>(op);
 }
 
 bool multiplies(Operation *op) {
@@ -98,7 +105,8 @@ LogicalResult addOverflow(Evaluable op, ArrayRef<ReferenceArray> operands, Refer
 LogicalResult accc::test::interpretWithNoise(func::FuncOp function,
                                              ArrayRef<ReferenceArray> arguments,
                                              SmallVectorImpl<ReferenceArray> &results,
-                                             Random &random, double units) {
+                                             Random &random, const NoiseOptions &options) {
+  const auto [units, roundsHalf, factors] = options;
   DenseMap<Value, ReferenceArray> values;
   for (auto [argument, array] : llvm::zip_equal(function.getArguments(), arguments))
     values[argument] = array;
@@ -109,13 +117,20 @@ LogicalResult accc::test::interpretWithNoise(func::FuncOp function,
     SmallVector<ReferenceArray> operands, outputs;
     for (Value operand : op.getOperands()) {
       operands.push_back(values[operand]);
+      if (factors && takesRounded(&op))
+        for (double &value : operands.back().values)
+          value = roundToElement(factors, value);
+      // A library rounds the weights of an attention to the type of its operands.
+      if (isa<AttentionLike>(op))
+        addTermNoise(operands.back(), unitRoundoff(getElementTypeOrSelf(operand), false), random,
+                     1);
       if (accumulates(&op)) {
         double terms =
             static_cast<double>(operands.back().size()) /
             std::max<double>(
                 1, static_cast<double>(
                        cast<RankedTensorType>(op.getResult(0).getType()).getNumElements()));
-        addTermNoise(operands.back(), cast<RankedTensorType>(operand.getType()).getElementType(),
+        addTermNoise(operands.back(), unitRoundoff(getElementTypeOrSelf(operand), roundsHalf),
                      random, units * std::pow(std::max(terms, 1.0), 0.25));
       }
     }
@@ -125,7 +140,8 @@ LogicalResult accc::test::interpretWithNoise(func::FuncOp function,
     bool isView = isa<View>(op);
     for (auto [result, array] : llvm::zip_equal(op.getResults(), outputs)) {
       if (!isView)
-        addNoise(array, cast<RankedTensorType>(result.getType()).getElementType(), random, units);
+        addNoise(array, cast<RankedTensorType>(result.getType()).getElementType(), random, units,
+                 roundsHalf);
       values[result] = std::move(array);
     }
   }

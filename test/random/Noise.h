@@ -11,6 +11,12 @@
 
 namespace accc::test {
 
+struct NoiseOptions {
+  double units;
+  bool roundsHalf = false; ///< 16-bit results are computed with errors of f32, and rounded once
+  mlir::Type factors = {}; ///< what factors of contractions of f32 are rounded to, if anything
+};
+
 /// Interprets a function of primitives as arithmetic with rounding errors: every result that the
 /// element type cannot hold exactly is off by up to `units` of its unit roundoff, at random, and
 /// rounded; so is every term of a sum or product of many. Exact operations stay exact. What differs
@@ -19,7 +25,7 @@ namespace accc::test {
 mlir::LogicalResult interpretWithNoise(mlir::func::FuncOp function,
                                        llvm::ArrayRef<ReferenceArray> arguments,
                                        llvm::SmallVectorImpl<ReferenceArray> &results,
-                                       Random &random, double units);
+                                       Random &random, const NoiseOptions &options);
 
 } // namespace accc::test
 

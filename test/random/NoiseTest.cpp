@@ -33,7 +33,7 @@ std::vector<SmallVector<ReferenceArray>> noisyRuns(const char *text) {
   Random random(1);
   std::vector<SmallVector<ReferenceArray>> runs(kRuns);
   for (auto &results : runs)
-    REQUIRE(succeeded(interpretWithNoise(function, arguments, results, random, 4)));
+    REQUIRE(succeeded(interpretWithNoise(function, arguments, results, random, {.units = 4})));
   return runs;
 }
 

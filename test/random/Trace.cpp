@@ -56,14 +56,16 @@ public:
       return success();
     SmallVector<ReferenceArray> arguments, results;
     for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i)
-      arguments.push_back(values[argumentText(function, i, kNameAttr).str()]);
+      arguments.push_back(
+          toMemory(values[argumentText(function, i, kNameAttr).str()], argumentOrder(function, i)));
     if (failed(interpreter(function, arguments, results)))
       return failure();
     for (unsigned i = 0, e = function.getNumResults(); i < e; ++i) {
       std::string key = keyOf(function, i);
-      if (auto variable = function.getResultAttrOfType<StringAttr>(i, kUpdatesAttr))
+      if (auto variable = function.getResultAttrOfType<StringAttr>(i, kUpdatesAttr)) {
+        results[i] = fromMemory(results[i], variableOrder(function, variable));
         values[variable.str()] = results[i];
-      else if (StringRef(key).starts_with("grad."))
+      } else if (StringRef(key).starts_with("grad."))
         values[key] = results[i];
       trace[prefix + " " + key] = std::move(results[i]);
     }

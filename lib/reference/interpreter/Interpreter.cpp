@@ -17,7 +17,8 @@ using Arrays = SmallVector<ReferenceArray>;
 /// Runs one block: the values computed so far, each with the number of uses still to come.
 class Frame {
 public:
-  Frame(Block &block, ArrayRef<ReferenceArray> arguments) : block(block) {
+  Frame(Block &block, ArrayRef<ReferenceArray> arguments, bool roundsHalf)
+      : block(block), roundsHalf(roundsHalf) {
     for (auto [argument, array] : llvm::zip_equal(block.getArguments(), arguments))
       define(argument, array);
   }
@@ -30,8 +31,10 @@ public:
       Arrays operands = take(op.getOperands()), results;
       if (failed(runOp(op, operands, results)) || failed(checkResults(op, results)))
         return failure();
-      for (auto [result, array] : llvm::zip_equal(op.getResults(), results))
+      for (auto [result, array] : llvm::zip_equal(op.getResults(), results)) {
+        round(result, array);
         define(result, std::move(array));
+      }
     }
     return success();
   }
@@ -59,16 +62,25 @@ private:
       values.try_emplace(value, std::move(array), uses);
   }
 
-  static LogicalResult runOp(Operation &op, ArrayRef<ReferenceArray> operands, Arrays &results);
+  void round(Value value, ReferenceArray &array) const {
+    Type element = getElementTypeOrSelf(value);
+    if (roundsHalf && (element.isF16() || element.isBF16()))
+      for (double &each : array.values)
+        each = roundToElement(element, each);
+  }
+
+  LogicalResult runOp(Operation &op, ArrayRef<ReferenceArray> operands, Arrays &results) const;
   static LogicalResult checkResults(Operation &op, ArrayRef<ReferenceArray> results);
 
   Block &block;
+  bool roundsHalf; ///< results of f16 and bf16 to numbers of their types
   DenseMap<Value, std::pair<ReferenceArray, int64_t>> values;
 };
 
 /// Runs a block to its terminator, whose operands are the results.
-LogicalResult runBlock(Block &block, ArrayRef<ReferenceArray> arguments, Arrays &results) {
-  Frame frame(block, arguments);
+LogicalResult runBlock(Block &block, ArrayRef<ReferenceArray> arguments, Arrays &results,
+                       bool roundsHalf) {
+  Frame frame(block, arguments, roundsHalf);
   if (failed(frame.runUntil(block.getTerminator())))
     return failure();
   results = frame.take(block.getTerminator()->getOperands());
@@ -76,7 +88,8 @@ LogicalResult runBlock(Block &block, ArrayRef<ReferenceArray> arguments, Arrays 
 }
 
 /// Decomposes a clone of the op in a function of its own, so that the model stays as it is.
-LogicalResult runDecomposed(Operation &op, ArrayRef<ReferenceArray> operands, Arrays &results) {
+LogicalResult runDecomposed(Operation &op, ArrayRef<ReferenceArray> operands, Arrays &results,
+                            bool roundsHalf) {
   OpBuilder builder(op.getContext());
   auto type = builder.getFunctionType(op.getOperandTypes(), op.getResultTypes());
   OwningOpRef<func::FuncOp> scratch = func::FuncOp::create(op.getLoc(), "decomposed", type);
@@ -95,12 +108,15 @@ LogicalResult runDecomposed(Operation &op, ArrayRef<ReferenceArray> operands, Ar
   clone->erase();
   builder.setInsertionPointToEnd(&block);
   builder.create<func::ReturnOp>(op.getLoc(), values);
-  return runBlock(block, operands, results);
+  return runBlock(block, operands, results, roundsHalf);
 }
 
+LogicalResult runFunction(func::FuncOp function, ArrayRef<ReferenceArray> arguments,
+                          SmallVectorImpl<ReferenceArray> &results, bool roundsHalf);
+
 /// Segment by segment, on flat arrays.
-LogicalResult runEach(prim::FusionEachOp fusion, ArrayRef<ReferenceArray> operands,
-                      Arrays &results) {
+LogicalResult runEach(prim::FusionEachOp fusion, ArrayRef<ReferenceArray> operands, Arrays &results,
+                      bool roundsHalf) {
   for (unsigned segment = 0; segment < fusion.segments(); ++segment) {
     int64_t elements = fusion.segmentElements(segment);
     std::unique_ptr<Region> body = fusion.instantiate(elements);
@@ -110,7 +126,7 @@ LogicalResult runEach(prim::FusionEachOp fusion, ArrayRef<ReferenceArray> operan
       inputs.push_back(array);
       inputs.back().shape = to_vector(cast<RankedTensorType>(argument.getType()).getShape());
     }
-    if (failed(runBlock(body->front(), inputs, outputs)))
+    if (failed(runBlock(body->front(), inputs, outputs, roundsHalf)))
       return failure();
     for (ReferenceArray &output : outputs) {
       auto type = cast<RankedTensorType>(fusion.getOutputs()[results.size()].getType());
@@ -121,19 +137,20 @@ LogicalResult runEach(prim::FusionEachOp fusion, ArrayRef<ReferenceArray> operan
   return success();
 }
 
-LogicalResult Frame::runOp(Operation &op, ArrayRef<ReferenceArray> operands, Arrays &results) {
+LogicalResult Frame::runOp(Operation &op, ArrayRef<ReferenceArray> operands,
+                           Arrays &results) const {
   if (auto evaluable = dyn_cast<Evaluable>(op))
     return evaluable.evaluate(operands, results);
   if (isa<Decomposable>(op))
-    return runDecomposed(op, operands, results);
+    return runDecomposed(op, operands, results, roundsHalf);
   if (auto fusion = dyn_cast<prim::FusionOp>(op))
-    return runBlock(fusion.getBody().front(), operands, results);
+    return runBlock(fusion.getBody().front(), operands, results, roundsHalf);
   if (auto fusion = dyn_cast<prim::FusionEachOp>(op))
-    return runEach(fusion, operands, results);
+    return runEach(fusion, operands, results, roundsHalf);
   if (auto call = dyn_cast<func::CallOp>(op)) {
     auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
     if (callee && !callee.isExternal())
-      return interpret(callee, operands, results);
+      return runFunction(callee, operands, results, roundsHalf);
   }
   return op.emitOpError("has no value in the reference interpreter");
 }
@@ -152,10 +169,8 @@ LogicalResult Frame::checkResults(Operation &op, ArrayRef<ReferenceArray> result
   return success();
 }
 
-} // namespace
-
-LogicalResult accc::interpret(func::FuncOp function, ArrayRef<ReferenceArray> arguments,
-                              SmallVectorImpl<ReferenceArray> &results) {
+LogicalResult runFunction(func::FuncOp function, ArrayRef<ReferenceArray> arguments,
+                          SmallVectorImpl<ReferenceArray> &results, bool roundsHalf) {
   if (!llvm::hasSingleElement(function.getBody()))
     return function.emitOpError("has no body of one block to interpret");
   if (arguments.size() != function.getNumArguments())
@@ -169,8 +184,20 @@ LogicalResult accc::interpret(func::FuncOp function, ArrayRef<ReferenceArray> ar
              << ", the value given the shape [" << array.shape << "]";
   }
   Arrays values;
-  if (failed(runBlock(function.getBody().front(), arguments, values)))
+  if (failed(runBlock(function.getBody().front(), arguments, values, roundsHalf)))
     return failure();
   results.assign(std::make_move_iterator(values.begin()), std::make_move_iterator(values.end()));
   return success();
+}
+
+} // namespace
+
+LogicalResult accc::interpret(func::FuncOp function, ArrayRef<ReferenceArray> arguments,
+                              SmallVectorImpl<ReferenceArray> &results) {
+  return runFunction(function, arguments, results, /*roundsHalf=*/false);
+}
+
+LogicalResult accc::interpretRounded(func::FuncOp function, ArrayRef<ReferenceArray> arguments,
+                                     SmallVectorImpl<ReferenceArray> &results) {
+  return runFunction(function, arguments, results, /*roundsHalf=*/true);
 }

@@ -23,6 +23,11 @@ namespace accc {
 mlir::LogicalResult interpret(mlir::func::FuncOp function, llvm::ArrayRef<ReferenceArray> arguments,
                               llvm::SmallVectorImpl<ReferenceArray> &results);
 
+/// The same, but that every result of f16 and bf16 is rounded to a number of its type.
+mlir::LogicalResult interpretRounded(mlir::func::FuncOp function,
+                                     llvm::ArrayRef<ReferenceArray> arguments,
+                                     llvm::SmallVectorImpl<ReferenceArray> &results);
+
 } // namespace accc
 
 #endif

@@ -4,6 +4,7 @@
 #include "ir/prim/Tensor.h"
 #include "support/DeadCode.h"
 #include "transforms/Passes.h"
+#include "transforms/precision/ExactReaders.h"
 
 #include "llvm/ADT/DenseSet.h"
 
@@ -46,7 +47,7 @@ bool isArgument(Value value) {
 
 class Rounding {
 public:
-  Rounding(Block &block, Type narrow) : block(block), narrow(narrow) {}
+  Rounding(Block &block, Type narrow) : block(block), narrow(narrow), exactReaders(block, narrow) {}
 
   void run() {
     findDependants();
@@ -83,6 +84,7 @@ private:
 
   Block &block;
   Type narrow;
+  const transforms::ExactReaders exactReaders;
   DenseSet<Operation *> leading;
   DenseMap<Value, Value> roots; // rounded, each once
 };
@@ -105,11 +107,11 @@ Value Rounding::roundedFor(Value value, bool all) const {
 
 /// The value rounded once. All read it so: then it is kept in 16 bits alone. But an
 /// argument and a sum are more exact for others: what parameters are updated from, and what a
-/// residual connection carries from layer to layer.
+/// residual connection carries from layer to layer; and so is what others show that it is rounded.
 Value Rounding::roundedRoot(Value root) {
   if (Value known = roots.lookup(root))
     return known;
-  bool all = !isa<BlockArgument>(root) && !root.getDefiningOp<AddOp>();
+  bool all = !isa<BlockArgument>(root) && !root.getDefiningOp<AddOp>() && !exactReaders.has(root);
   return roots[root] = roundedFor(root, all);
 }
 

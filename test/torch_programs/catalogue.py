@@ -317,7 +317,7 @@ def embed(c):
 def by_best(c):
     a = c.x(1)
     d = c.dim(a)
-    return f"torch.take_along_dim({a}, {a}.argsort({d}), {d})"
+    return f"torch.take_along_dim({a}, {a}.argsort(dim={d}, stable=True), {d})"
 
 
 # ---- products ----

@@ -50,13 +50,13 @@ def at_best(c):
     b = c.like(a, 1)
     return c.one(
         f"{a}.gather({d}, {a}.argmax({d}, keepdim=True))",
-        f"{b}.gather({d}, {a}.argsort({d}))",
+        f"{b}.gather({d}, {a}.argsort(dim={d}, stable=True))",
         f"{a}[{a}.reshape({a}.shape[0], -1).argmin(0)]",
         f"{b}.take({a}.argmax())",
-        f"{a}.index_select({d}, {b}.reshape(-1)[:3].argsort())",
-        f"{a}.reshape(-1)[{b}.reshape(-1).argsort()[:2] % {a}.numel()]",
+        f"{a}.index_select({d}, {b}.reshape(-1)[:3].argsort(stable=True))",
+        f"{a}.reshape(-1)[{b}.reshape(-1).argsort(stable=True)[:2] % {a}.numel()]",
         f"{a}.take({c.indices([2, 2], max(1, c.values[a].numel()))})",
-        f"{a}[torch.arange({a}.shape[0]), {b}.reshape(-1)[:{a}.shape[0]].argsort() % {a}.shape[-1]]",
+        f"{a}[torch.arange({a}.shape[0]), {b}.reshape(-1)[:{a}.shape[0]].argsort(stable=True) % {a}.shape[-1]]",
     )
 
 
@@ -113,7 +113,7 @@ def scatters(c):
         f"{a}.scatter({d}, {i}, {b}, reduce='add')",
         f"{a}.scatter({d}, {i}, {c.number()}, reduce='{c.one('add', 'multiply')}')",
         f"{a}.scatter_reduce({d}, {i}, {b}, '{c.one('sum', 'amax', 'amin', 'mean', 'prod')}', include_self={c.one('True', 'False')})",
-        f"{a}.scatter({d}, {a}.argsort({d}), {c.like(a)})",
+        f"{a}.scatter({d}, {a}.argsort(dim={d}, stable=True), {c.like(a)})",
         f"torch.zeros_like({a}).scatter({d}, {a}.argmax({d}, keepdim=True), 1.0)",
     )
 

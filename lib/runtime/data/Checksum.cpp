@@ -38,7 +38,7 @@ void Xxh64::add(const void *data, size_t bytes) {
     d = round(d, readWord(at + 24));
   }
   lanes_[0] = a, lanes_[1] = b, lanes_[2] = c, lanes_[3] = d;
-  std::memcpy(rest_, at, bytes);
+  std::copy_n(at, bytes, rest_); // at may be null where there is nothing
 }
 
 uint64_t Xxh64::get() const {

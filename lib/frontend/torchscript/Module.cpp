@@ -100,6 +100,8 @@ Object *ModuleImporter::readModule() {
 /// dimensions, of the types that Python's numbers have.
 static bool isNumberOfPython(RankedTensorType type) {
   Type element = type.getElementType();
+  if (auto complex = dyn_cast<ComplexType>(element))
+    element = complex.getElementType();
   return type.getRank() == 0 && (element.isF64() || element.isInteger(64) || element.isInteger(1));
 }
 

@@ -216,7 +216,7 @@ class Recalled(nn.Module):
 
 
 class Scaled(nn.Module):
-    """Integers times numbers with fractions, which are float32 and not as wide as the tensors that a trace makes of numbers."""
+    """Integers times numbers with fractions or imaginary ones, which are float32 and not as wide as the tensors that a trace makes of numbers."""
 
     def __init__(self):
         super().__init__()
@@ -224,7 +224,9 @@ class Scaled(nn.Module):
 
     def forward(self, x):
         places = torch.arange(4, device=x.device)
-        return self.fc(x) + self.fc((places * 0.5).to(x.dtype) + places // 1.5), F.linear(places * -0.25, self.fc.weight.float())
+        turns = torch.exp(-0.5j * places / 1j) + 2j  # complex64
+        return (self.fc(x) + self.fc((places * 0.5).to(x.dtype) + places // 1.5), F.linear(places * -0.25, self.fc.weight.float()),
+                F.linear(turns.real * turns.imag, self.fc.weight.float()))
 
 
 class Coded(nn.Module):

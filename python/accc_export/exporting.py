@@ -240,9 +240,9 @@ def _joint(module, call, inputs, outputs, axes, loss, target, state, observation
 
 
 def _hint(observation: Observation) -> str:
-    if not observation.derives:
+    if not observation.derives and not observation.duals:
         return ""
-    return "forward takes derivatives (torch.autograd.grad): export_joint() writes such a module, with its loss. "
+    return "forward takes derivatives (torch.autograd.grad, torch.func): export_joint() writes such a module, with its loss. "
 
 
 def _loss_of(loss, outputs: list[str], target: torch.Tensor | None) -> Loss | None:

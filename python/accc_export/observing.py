@@ -45,6 +45,8 @@ class Observation:
     """Whether a tensor, a parameter or a part has hooks, which may change gradients."""
     derives: bool
     """Whether forward takes derivatives itself, by torch.autograd.grad or what calls it."""
+    duals: bool
+    """Whether it takes some by dual numbers, as torch.func.jvp does."""
     fixed: list[torch.Tensor]
     """Numbers and flags that the module holds, and that the pass neither wrote nor replaced."""
     strangers: list[str]
@@ -121,6 +123,7 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
         masks=calls.masks,
         hooks=calls.hooks or any(x._backward_hooks for x in state.parameters.values()) or _has_backward_hooks(module),
         derives=calls.derives,
+        duals=calls.duals,
         fixed=fixed,
         strangers=sorted({unnamed[x.variable] for x in nodes if getattr(x, "variable", None) in unnamed}),
         again=again,

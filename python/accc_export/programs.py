@@ -167,6 +167,8 @@ def verify_program(program: torch.export.ExportedProgram, state: State, observat
     """Raises ExportError for what the file does not say: parameters that are not in it, and memory that it does not show shared."""
     missing = observation.reached - set(parameters_of(program, state))
     problems = [f"the parameter {name} is missing" for name in sorted(missing)]
+    if any(node.op == "call_function" and "_make_dual" in str(node.target) for node in program.graph.nodes):
+        problems.append("it has calls of dual numbers (torch.func.jvp, torch.autograd.forward_ad) in place of the derivatives")
     memory = {x.untyped_storage().data_ptr(): name for name, x in state.parameters.items() if x.requires_grad and x.numel()}
     for name, buffer in state.buffers.items():
         other = memory.get(buffer.untyped_storage().data_ptr())

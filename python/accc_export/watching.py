@@ -10,6 +10,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from .attributes import address_of
 from .modules import put_back
 
 _UNKNOWN = {
@@ -79,13 +80,14 @@ class Watch(TorchDispatchMode):
             self.mistaken.add(mistaken)
         self.unknown.update(_unknown(func, args, kwargs))
         for tensor in _written_by(func, args, kwargs):
-            name = self.memory.get(tensor.untyped_storage().data_ptr())
+            address = address_of(tensor)
+            name = self.memory.get(address)
             if name is not None and name not in self.written:
                 self.written[name] = self.parameters[name].detach().clone()
-            self.overwrites |= name is None and tensor.untyped_storage().data_ptr() in self.shared
+            self.overwrites |= name is None and address in self.shared
         results = func(*args, **kwargs)
         if any(x.alias_info is not None and not x.alias_info.is_write for x in func._schema.returns):
-            self.shared.update(x.untyped_storage().data_ptr() for x in tree_leaves(results) if isinstance(x, torch.Tensor))
+            self.shared.update({address_of(x) for x in tree_leaves(results) if isinstance(x, torch.Tensor)} - {0})
         return results
 
     def put_back(self) -> None:
@@ -154,7 +156,7 @@ class Calls(TorchFunctionMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.hooks, self.derives = False, False
+        self.hooks, self.derives, self.duals = False, False, False
         self.required: dict[bool, set[torch.Tensor]] = {False: set(), True: set()}
         self.unknown: set[str] = set()
         """What exporters of ONNX leave out without a word."""
@@ -164,6 +166,7 @@ class Calls(TorchFunctionMode):
         kwargs = kwargs or {}
         self.hooks |= func is torch.Tensor.register_hook
         self.derives |= func is torch.autograd.grad
+        self.duals |= func is torch._make_dual
         if (required := requirement(func, args, kwargs)) is not None:
             self.required[required].add(args[0])
         if func in _CALLS:

@@ -70,6 +70,15 @@ class DerivativesTest(unittest.TestCase):
         self.assertTrue(all(type(x) is nn.Parameter for x in module.parameters()))
         self.assertTrue(all(torch.equal(x, state[name]) for name, x in module.state_dict().items()))
 
+    def test_dual_numbers(self):
+        for module in (Directed(1), Directed(2)):
+            with self.assertRaisesRegex(accc_export.ExportError, r"export_joint\(\) writes such a module.*calls of dual numbers"):
+                accc_export.export(module, torch.randn(3, 4), self.path)
+            self.assertFalse(self.path.exists())
+            self.export(module, torch.randn(3, 4))
+            self.assertNotIn("dual", " ".join(str(node.target) for node in torch.export.load(self.path).graph.nodes))
+            self.path.unlink()
+
     def test_factorizations_are_checked(self):
         for module in (Solved(False), Solved(True)):  # of a program, and of what autograd runs
             self.export(module, torch.randn(3, 3))
@@ -153,6 +162,22 @@ class Sloped(nn.Module):
         y = self.last(self.tied(self.first(x)).tanh())
         (slope,) = torch.autograd.grad(y.sum(), x, create_graph=True)
         return {"loss": slope.square().mean() + self.fixed(slope).mean(), "slope": slope}
+
+
+class Directed(nn.Linear):
+    """A derivative in one direction, taken forwards. Inside of one, tensors have no memory that can be asked for."""
+
+    def __init__(self, order):
+        super().__init__(4, 4)
+        self.order = order
+
+    def forward(self, x):
+        def derivative(at, order):
+            if order == 0:
+                return super(Directed, self).forward(at).tanh()
+            return torch.func.jvp(lambda at: derivative(at, order - 1), (at,), (torch.ones_like(at),))[1]
+
+        return {"loss": derivative(x, self.order).square().mean()}
 
 
 class Shared(nn.Module):

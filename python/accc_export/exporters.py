@@ -19,7 +19,8 @@ import pathlib
 import re
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import TypeVar
 from unittest import mock
 
 import onnx
@@ -43,6 +44,10 @@ as one operator; what depends on no input and no parameter is then computed befo
 
 Axes = dict[str, dict[int, str]]
 """Input or output name -> {axis: dimension name}."""
+Shapes = tuple[Mapping[int, torch.export.Dim], ...]
+"""The open dimensions of each input, as torch.export takes them."""
+_Range = tuple[int | None, int | None]
+_Exported = TypeVar("_Exported")
 
 FOLDED = {"dynamo-folded"}
 _OPSETS = {"torchscript": 17, "dynamo": None, "dynamo-folded": 23}
@@ -162,25 +167,62 @@ def _of_other_sizes(inputs: dict[str, torch.Tensor], axes: Axes) -> Iterator[dic
 
 def _dynamo(module, call, axes, names, exporter, path) -> str | None:
     """Returns what to warn of: the sizes that the module takes where that is not any."""
-    dims = {dim: torch.export.Dim(dim) for held in axes.values() for dim in held.values()}
-    shapes = tuple({axis: dims[dim] for axis, dim in axes.get(name, {}).items()} for name in call.inputs)
-    with _conditions(list(axes.get(name, {}) for name in call.inputs)) as conditions:
-        program = torch.onnx.export(
+
+    def exported(shapes):
+        return torch.onnx.export(
             module,
             tuple(call.inputs.values()),
             dynamo=True,
             opset_version=_OPSETS[exporter],
             optimize=False,
             verbose=False,
-            dynamic_shapes=shapes if dims else None,
+            dynamic_shapes=shapes,
             custom_translation_table=TRANSLATIONS,
             **names,
         )
+
+    with _conditions(list(axes.get(name, {}) for name in call.inputs)) as conditions:
+        program = with_ranges(exported, call.inputs, axes)
     size = sum(x.numel() * x.element_size() for x in (*module.parameters(), *module.buffers()))
     program.save(str(path), external_data=size > _LARGE)
     if not conditions:
         return None
     return f"the file is right for these sizes of open dimensions alone, and does not say so: {', '.join(conditions)}"
+
+
+def open_shapes(inputs: Iterable[str], axes: Axes, ranges: Mapping[str, _Range] | None = None) -> Shapes | None:
+    """The open dimensions of each input, as torch.export takes them; None without any."""
+    dims = {dim: (ranges or {}).get(dim, (None, None)) for held in axes.values() for dim in held.values()}
+    dims = {dim: torch.export.Dim(dim, min=least, max=most) for dim, (least, most) in dims.items()}
+    return tuple({axis: dims[dim] for axis, dim in axes.get(name, {}).items()} for name in inputs) if dims else None
+
+
+def with_ranges(export: Callable[[Shapes | None], _Exported], inputs: Collection[str], axes: Axes) -> _Exported:
+    """What `export` makes of the open dimensions. Of some, forward takes the sizes of a range alone (a window must fit in): PyTorch
+    then fails, and says from or up to which size, of several conditions one after the other."""
+    ranges: dict[str, _Range] = {}
+    while True:
+        try:
+            return export(open_shapes(inputs, axes, ranges))
+        except Exception as error:  # what it raises is no part of its interface
+            known = dict(ranges)
+            for dim, least, most in _ranges_of(error):
+                before = ranges.get(dim, (None, None))
+                ranges[dim] = (int(least) if least else before[0], int(most) if most else before[1])
+            if ranges == known:
+                raise
+
+
+def _ranges_of(error: BaseException) -> list[tuple[str, str, str]]:
+    """The name, least and greatest size of each dimension for which PyTorch proposes a range; none if it proposes other things as
+    well, as where a dimension has to be of one size. To a size of which a part may not have one element it proposes nothing."""
+    text = str(_innermost(error))
+    lines = text.partition("Suggested fixes:\n")[2].partition("\n\n")[0].splitlines()
+    found = [re.fullmatch(r"(\w+) = Dim\('\1'(?:, min=(\d+))?(?:, max=(\d+))?\)", line.strip()) for line in lines]
+    if lines:
+        return [x.groups() for x in found] if all(found) else []
+    excluded = re.findall(r"values of (\w+) = (.+) in the specified range .* guard \(\(-(\d+)\) \+ \2\) != (\d+)", text)
+    return [(dim, str(int(less) + int(size) + 1), "") for dim, _, less, size in excluded]
 
 
 @contextlib.contextmanager

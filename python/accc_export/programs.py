@@ -16,7 +16,7 @@ from .constants import known_constants, known_ranges
 from .data import TracedFreezes, traced_data
 from .dropouts import plain_drop_paths, plain_dropouts
 from .errors import ExportError
-from .exporters import Axes, asks_for_values, first_lines
+from .exporters import Axes, asks_for_values, first_lines, open_shapes, with_ranges
 from .files import write_whole
 from .joint import aliases, behind, with_backward
 from .modules import State
@@ -42,7 +42,7 @@ def program_of(
 
     def traced() -> torch.export.ExportedProgram:
         with _traceable(module, call, observation.fixed, inputs, outputs, loss):
-            return torch.export.export(module, tuple(inputs.values()), dynamic_shapes=_shapes(inputs, axes))
+            return with_ranges(lambda shapes: torch.export.export(module, tuple(inputs.values()), dynamic_shapes=shapes), inputs, axes)
 
     try:
         try:
@@ -89,17 +89,11 @@ def joint_of_autograd(module, call: Call, observation: Observation, inputs, outp
 
     try:
         with _traceable(module, call, observation.fixed, inputs, outputs, loss), plain_dropouts(as_factors=True):
-            return trace_joint(module, tuple(inputs.values()), _shapes(inputs, axes))
+            return trace_joint(module, tuple(inputs.values()), open_shapes(inputs, axes))
     except ExportError:
         raise
     except Exception as error:  # likewise
         raise ExportError(f"PyTorch traces no graph ({type(error).__name__}: {first_lines(error)})") from error
-
-
-def _shapes(inputs: Mapping[str, torch.Tensor], axes: Axes):
-    """The open dimensions of each input, as torch.export takes them; None without any."""
-    dims = {dim: torch.export.Dim(dim) for held in axes.values() for dim in held.values()}
-    return tuple({axis: dims[dim] for axis, dim in axes.get(name, {}).items()} for name in inputs) if dims else None
 
 
 @contextlib.contextmanager

@@ -5,7 +5,7 @@ derivatives (torch.autograd.grad, torch.func.grad, jacrev, hessian, jvp), and ha
 import contextlib
 import inspect
 import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from unittest import mock
 
 import torch
@@ -20,10 +20,9 @@ from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, Stateles
 
 from .aliases import read_state
 from .errors import ExportError
+from .exporters import Shapes
 from .joint import AS_THEY_ARE, behind, plain_checks, unreached
 from .modules import preserved_buffers
-
-Shapes = tuple[Mapping[int, torch.export.Dim], ...]
 
 _GRADIENT = "gradient of "
 

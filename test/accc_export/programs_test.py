@@ -152,6 +152,28 @@ class ProgramsTest(unittest.TestCase):
             call(*args, **options)
         self.assertEqual(list(self.folder.iterdir()), [])
 
+    def test_open_dimensions_of_a_range(self):
+        tokens, points = {"tokens": torch.randint(5, (2, 8))}, {"points": torch.randn(7, 4)}
+        for module, inputs, dim, sizes in (
+            (Following(3), tokens, "tokens.1", (5, float("inf"))),
+            (Shifted(5, 5), tokens, "tokens.1", (3, float("inf"))),
+            (Apart(4, 4), points, "points.0", (0, 25)),
+        ):
+            (name, x), axis = *inputs.items(), int(dim[-1])
+            accc_export.export(module, inputs, self.path, dynamic={"size": {name: axis}})
+            program = torch.export.load(self.path)
+            self.assertEqual([(float(x.lower), float(x.upper)) for x in program.range_constraints.values()], [sizes])
+            longer = x.repeat_interleave(2, axis)
+            torch.testing.assert_close(program.module()(longer)["loss"], module(longer)["loss"])
+            done = accc_export.export_joint(module, inputs, self.path, loss="output:loss", dynamic={"size": {name: axis}})
+            self.assertEqual(done.dims, {dim: x.shape[axis]})
+            self.path.unlink()
+        dynamic = {"size": {"tokens": 1}}
+        with self.assertWarnsRegex(accc_export.ExportWarning, r"for these sizes of open dimensions alone.*: size >= 4"):
+            accc_export.export(Following(3), tokens, self.path.with_suffix(".onnx"), exporter="dynamo", dynamic=dynamic)
+        self.path.with_suffix(".onnx").unlink()
+        self.refused("specialized it to be a constant", accc_export.export, Standing(3), tokens, self.path, dynamic=dynamic)
+
     def test_a_program(self):
         module, inputs, _ = everything()
         module.eval()
@@ -427,6 +449,40 @@ class ProgramsTest(unittest.TestCase):
     def compare(self, golden, model):
         done = subprocess.run([ACCC, "diff", golden / model, golden], capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+class Following(nn.Module):
+    """Tells a token by those before it, and takes no rows that are too short for that."""
+
+    def __init__(self, count):
+        super().__init__()
+        self.table, self.mix, self.count = nn.Embedding(5, 4), nn.Conv1d(4, 5, count), count
+
+    def forward(self, tokens):
+        scores = self.mix(self.table(tokens[:, :-1]).transpose(1, 2)).log_softmax(1)
+        return {"loss": -scores.gather(1, tokens[:, None, self.count :]).mean()}
+
+
+class Standing(Following):
+    """Has a weight for each of eight tokens."""
+
+    def forward(self, tokens):
+        return {"loss": super().forward(tokens)["loss"] * (tokens * torch.arange(8.0)).mean()}
+
+
+class Shifted(nn.Embedding):
+    """Tells a token by the one before it. Of a mean over one token, PyTorch takes for granted that it is none."""
+
+    def forward(self, tokens):
+        scores = super().forward(tokens)[:, :-1].log_softmax(-1)
+        return {"loss": -torch.gather(scores, 2, tokens[:, 1:, None]).squeeze(2).sum(-1).mean()}
+
+
+class Apart(nn.Linear):
+    """PyTorch computes distances of few points otherwise than of more."""
+
+    def forward(self, points):
+        return {"loss": torch.cdist(super().forward(points), points).mean()}
 
 
 class Transformed(nn.Linear):

@@ -39,6 +39,14 @@ class Ranks(CommandLineTest):
         self.assertIn("pass", self.accc("diff", "m.so", "--simulate-ranks", "2")[0])
         self.assertIs(json.loads(self.accc("inspect", "m.so", "--json")[0])["manifest"]["sync_batch_norm"], True)
 
+    def test_a_bias_that_rounding_decides_passes(self):
+        # That of the convolution before a batch norm, of which Adam makes a whole step.
+        options = ["--loss", "cross_entropy", "--optimizer", "adamw", "-D", "batch=8,16", "--data-parallel", "--sync-batch-norm"]
+        self.compile(GOLDENS / "digits_cnn" / "model.onnx", *options)
+        report = json.loads(self.accc("diff", "m.so", "--simulate-ranks", "2", "--json")[0])
+        verdicts = {tensor["name"]: tensor["verdict"] for tensor in report["sections"][0]["tensors"]}
+        self.assertEqual(verdicts["batch=8 apply_step conv1.bias"], "rounding")
+
     def test_a_library_says_that_it_exchanges(self):
         self.compile(MLP / "model.onnx", *ALIKE)
         out, _ = self.accc("inspect", "m.so")

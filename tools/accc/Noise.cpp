@@ -69,8 +69,10 @@ static TensorMap moveParameters(const Model &model, TensorMap variables, int32_t
 Noise accc::tool::measureNoise(Session &session, const TensorMap &variables,
                                const TensorMap &inputs, TrajectoryOptions options,
                                const Trajectory &expected, const Naming &named) {
-  // The same update as before, of parameters that are hardly others.
-  options.gradients = &expected.gradients;
+  // The same update as before, of parameters that are hardly others; by gradients of their own
+  // where those of the run are not known.
+  if (!expected.gradients.empty())
+    options.gradients = &expected.gradients;
   const TensorMap right = named(expected);
   Noise noise;
   for (int32_t steps : kDistances) {

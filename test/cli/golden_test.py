@@ -65,6 +65,21 @@ class Golden(CommandLineTest):
         self.accc("golden", "m.so", "-o", "g")
         self.accc("diff", model, "g")
 
+    def test_a_model_is_compiled_as_the_library_was(self):
+        model = GOLDENS / "digits_cnn" / "model.onnx"
+        options = ["--loss", "cross_entropy", "--optimizer", "adamw", "-D", "batch=8,16"]
+        options += ["--accumulate-gradients", "--data-parallel", "--sync-batch-norm", "--average-weights", "ema"]
+        options += ["--loss-only", "--loss-scale", "dynamic", "--memory-budget", "1GB", "--no-library-attention"]
+        options += ["--freeze", "^bn1", "--param-group", "bias$", "weight_decay=0", "--running-variance", "biased"]
+        self.accc("compile", model, "-o", "m.so", *options)
+        self.accc("golden", "m.so", "-o", "g", "-D", "batch=16")
+        sections, failed = self.diff(model, "g")
+        self.assertEqual(failed, [])
+        for name in ("manifest", "interface", "kernels", "memory"):
+            self.assertEqual(sections[name]["changes"], [], name)
+        out, _ = self.accc("diff", model, "g", "--bisect")
+        self.assertIn("all parts are right", out)
+
     def test_what_changed_since(self):
         self.accc("golden", self.library(), "-o", "g")
         options = ["--loss", "cross_entropy", "-D", "batch=64", "--optimizer", "adam,beta1=0.8"]

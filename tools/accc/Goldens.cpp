@@ -63,6 +63,10 @@ static GoldenMeta parseMeta(const json &json, const std::string &model) {
   compile.acceptDamagedExport = json.value("accept_damaged_export", false);
   compile.lossScale = json.value("loss_scale", "");
   compile.lossOnly = json.value("loss_only", false);
+  compile.accumulateGradients = json.value("accumulate_gradients", false);
+  compile.dataParallel = json.value("data_parallel", false);
+  compile.syncBatchNorm = json.value("sync_batch_norm", false);
+  compile.memoryBudget = json.value("memory_budget", compile.memoryBudget);
   if (json.contains("library_attention"))
     compile.libraryAttention = json["library_attention"].get<bool>();
   compile.runningVariance = json.value("running_variance", "");
@@ -88,6 +92,9 @@ static GoldenMeta parseMeta(const json &json, const std::string &model) {
   const auto dimensions = json.value("dims", json::object());
   for (const auto &[name, size] : dimensions.items())
     compile.dimensions[name] = {size.get<int64_t>()};
+  meta.dimensions = compile.dimensions;
+  if (json.contains("library"))
+    meta.dimensions = json["library"]["manifest"].value("dimensions", meta.dimensions);
   const auto files = json.value("files", json::array());
   for (const auto &entry : files) {
     if (entry.value("file", "") != fs::path(model).filename().string())

@@ -35,7 +35,10 @@ inline constexpr char kMetaFile[] = "meta.json", kInputsFile[] = "inputs.safeten
 
 /// What meta.json says of the run.
 struct GoldenMeta {
-  CompileOptions compile; ///< how the model was compiled; without model and output
+  /// How the model was compiled, without model and output; for the size alone that was recorded.
+  CompileOptions compile;
+  /// All sizes of the library.
+  std::map<std::string, std::vector<int64_t>> dimensions = {};
   double learningRate = 1e-3;
   int64_t steps = 10, seed = 0;
   bool dropout = false;

@@ -90,9 +90,11 @@ static ordered_json describeRun(const Model &model, const RecordOptions &options
                     {"dims", dimensions},
                     {"targets", split(manifest.value("target", "cpu"))},
                     {"archs", split(manifest.value("arch", ""))}};
-  for (const char *name : {"train", "param_groups", "inputs", "freeze", "precision",
-                           "assume_dropout_training", "assume_batchnorm_training",
-                           "running_variance", "loss_only", "loss_scale", "average_weights"})
+  for (const char *name :
+       {"train", "param_groups", "inputs", "freeze", "precision", "assume_dropout_training",
+        "assume_batchnorm_training", "running_variance", "loss_only", "loss_scale",
+        "average_weights", "accumulate_gradients", "data_parallel", "sync_batch_norm",
+        "memory_budget", "library_attention"})
     if (manifest.contains(name))
       meta[name] = manifest[name];
   if (manifest.contains("accepted_damage"))

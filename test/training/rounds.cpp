@@ -37,6 +37,17 @@ int main(int argc, char **argv) {
     losses[1].push_back(gradients.loss());
     trainer.apply_step("g", gradients);
   }
+  try {
+    trainer.save_averages(std::string(argv[1]) + ".safetensors");
+    std::printf("averages are saved of no step\n");
+    return 1;
+  } catch (const accc::Error &error) {
+    if (std::string(error.what()).find("it has those of the steps: g") == std::string::npos) {
+      std::printf("%s\n", error.what());
+      return 1;
+    }
+  }
+  trainer.save_averages(std::string(argv[1]) + ".safetensors", "g");
   bool good = std::isfinite(trainer.eval("g", batch).loss());
   auto check = [&](const std::string &name, std::span<const float> found) {
     // What two orders of summation make of float32 in three steps of Adam.

@@ -18,5 +18,5 @@ meta = json.loads((goldens / "meta.json").read_text())
 options = [part for name in ("loss", "optimizer", "train") for text in meta[name] for part in (f"--{name}", text)]
 with tempfile.TemporaryDirectory() as name:
     library = pathlib.Path(name) / "gan.so"
-    accc("compile", goldens / "export.pt2", "-o", library, *options)
+    accc("compile", goldens / "export.pt2", "-o", library, *options, "--average-weights", "g=ema,decay=0.9")
     sys.exit(subprocess.run([sys.argv[2], library, goldens], timeout=SECONDS).returncode)

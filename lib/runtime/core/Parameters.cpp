@@ -151,14 +151,31 @@ void Session::save(const std::string &path) const {
   impl_->save(path, impl_->tensors(/*withOptimizer=*/false));
 }
 
+/// The training steps that average what they train.
+static std::string stepsWithAverages(const Model &model) {
+  constexpr std::string_view before = "optimizer.", behind = ".n_averaged";
+  std::string names;
+  for (const accc_variable &variable : model.variables()) {
+    std::string_view name = variable.tensor.name;
+    if (variable.role == ACCC_OPTIMIZER_STATE && name.size() > before.size() + behind.size() &&
+        name.starts_with(before) && name.ends_with(behind))
+      names += (names.empty() ? "" : ", ") +
+               std::string(name.substr(before.size(), name.size() - before.size() - behind.size()));
+  }
+  return names;
+}
+
 void Session::save_averages(const std::string &path, std::string_view step) const {
   const std::string prefix = "optimizer." + (step.empty() ? "" : std::string(step) + ".");
   const accc_variable *count = impl_->model.find_variable(prefix + "n_averaged");
-  if (!count)
+  if (!count) {
+    const std::string others = stepsWithAverages(impl_->model);
     throw Error(ErrorKind::usage,
                 "model " + std::string(impl_->model.name()) + " has no averages of parameters" +
                     (step.empty() ? "" : " of a step '" + std::string(step) + "'") +
-                    ": compile it with --average-weights");
+                    (others.empty() ? ": compile it with --average-weights"
+                                    : "; it has those of the steps: " + others));
+  }
   impl_->requireValues();
   impl_->settle();
   NamedTensors tensors = impl_->tensors(/*withOptimizer=*/false);

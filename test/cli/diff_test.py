@@ -34,6 +34,13 @@ class Diff(CommandLineTest):
             if line.startswith("grad."):
                 self.assertIn("close", line)
 
+    def test_another_training_than_the_golden_s_is_named(self):
+        self.accc("compile", MLP / "model.onnx", "-o", "m.so", "--loss", "cross_entropy", "--optimizer", "lion", "-D", "batch=64")
+        out, _ = self.accc("diff", "m.so", MLP, code=DATA)
+        optimizer = json.loads((MLP / "meta.json").read_text())["optimizer"]
+        self.assertIn(f"--optimizer is {optimizer} in the goldens and lion in m.so", out)
+        self.assertNotIn("--loss is", out)
+
     def test_goldens_as_json(self):
         report = json.loads(self.accc("diff", self.library(), MLP, "--json")[0])
         self.assertEqual((report["a"], report["verdict"]), (str(MLP), "pass"))

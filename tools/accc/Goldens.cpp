@@ -4,6 +4,7 @@
 #include "Command.h"
 #include "Json.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cmath>
@@ -263,12 +264,45 @@ static Section judgeGoldens(const std::string &subject, const fs::path &folder,
   return section;
 }
 
+static std::string listOf(const std::vector<std::string> &texts) {
+  std::string list;
+  for (const std::string &text : texts)
+    list += (list.empty() ? "" : " ") + text;
+  return list.empty() ? "none" : list;
+}
+
+/// Says which options of the training are others than those of the goldens, which may be why
+/// something fails.
+static void noteOtherTraining(const std::string &library, const Model &model,
+                              const GoldenMeta &meta, Section &section) {
+  const json manifest = json::parse(model.description().manifest, nullptr, false);
+  if (!manifest.is_object())
+    return;
+  auto note = [&](const std::string &option, const std::vector<std::string> &own,
+                  const std::vector<std::string> &golden) {
+    if (own != golden)
+      section.notes.push_back(option + " is " + listOf(golden) + " in the goldens and " +
+                              listOf(own) + " in " + library);
+  };
+  note("--loss", textsAt(manifest, "loss"), meta.compile.losses);
+  note("--optimizer", textsAt(manifest, "optimizer"), meta.compile.optimizers);
+  note("--average-weights", textsAt(manifest, "average_weights"), meta.compile.averages);
+  note("--precision", textsAt(manifest, "precision"), {meta.compile.precision});
+}
+
 void accc::tool::diffGoldens(const std::string &library, const std::string &folder,
                              DiffReport &report) {
   GoldenMeta meta = readGoldenMeta(folder, library);
   report.addNumbers([&] {
-    return judgeGoldens(library, folder, meta, report.tolerance,
-                        runAsGoldens(Model::load(library), folder, meta));
+    const Model model = Model::load(library);
+    Section section =
+        judgeGoldens(library, folder, meta, report.tolerance, runAsGoldens(model, folder, meta));
+    // A golden of a library says so in the manifest's section.
+    if (!meta.isOwn && std::ranges::any_of(section.tensors, [](const Verdict &verdict) {
+          return !verdict.passed();
+        }))
+      noteOtherTraining(library, model, meta, section);
+    return section;
   });
 }
 

@@ -158,8 +158,8 @@ public:
   /// Saves and loads parameters and buffers as safetensors under the exporter's names. load()
   /// checks names, shapes and types (a file may hold one or all names of a tied parameter; save()
   /// writes all names that the exporter gave it), reports all differences as one Error (data) and
-  /// then changes nothing. Tensors "*.num_batches_tracked", which PyTorch keeps and compiled models
-  /// do not, are skipped.
+  /// then changes nothing. Tensors "*.num_batches_tracked", which PyTorch keeps, are skipped where
+  /// the model has none.
   void save(const std::string &path) const;
   void load(const std::string &path, const LoadOptions &options = {});
 

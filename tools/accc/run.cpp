@@ -121,8 +121,9 @@ void accc::tool::addRun(CLI::App &app, Action &action) {
       ->check(wholeNumber(0, kMostThreads))
       ->capture_default_str();
   command
-      ->add_option("--outputs", options->outputs,
-                   "Write outputs, loss and gradients of the last step, and `losses` of all steps")
+      ->add_option(
+          "--outputs", options->outputs,
+          "Write outputs, loss and gradients of the last step, and of several steps all `losses`")
       ->type_name("OUT.safetensors");
   command
       ->add_option("--save-params", options->saveParams,

@@ -112,10 +112,10 @@ static std::vector<std::string> stepsOf(ModuleOp program) {
   return steps;
 }
 
-/// The inputs and outputs of evaluation are those of training, but for what only training has.
-static std::vector<Face> facesOf(ModuleOp program, StringRef step) {
+/// Of the first of these entry points that there is.
+static std::vector<Face> facesOf(ModuleOp program, StringRef step, ArrayRef<StringRef> kinds) {
   std::vector<Face> faces;
-  for (StringRef kind : {kTrainStep, kGradStep, kEvalStep}) {
+  for (StringRef kind : kinds) {
     for (auto entry : program.getOps<exec::EntryOp>()) {
       if (entry.getEntryName() != entryName(kind, step))
         continue;
@@ -128,6 +128,23 @@ static std::vector<Face> facesOf(ModuleOp program, StringRef step) {
     if (!faces.empty())
       break;
   }
+  return faces;
+}
+
+/// The inputs of evaluation are those of training, but for what only training has.
+static std::vector<Face> trainingFaces(ModuleOp program, StringRef step) {
+  return facesOf(program, step, {kTrainStep, kGradStep, kEvalStep});
+}
+
+/// Where its outputs are not those of training: with --loss-only, this returns none.
+static std::vector<Face> facesOfEvaluation(ModuleOp program, StringRef step) {
+  std::vector<Face> faces = facesOf(program, step, {kEvalStep});
+  auto identifiers = [](ArrayRef<Face> some) {
+    return llvm::map_to_vector(some.front().outputs,
+                               [](const Field &field) { return field.identifier; });
+  };
+  if (!faces.empty() && identifiers(faces) == identifiers(trainingFaces(program, step)))
+    faces.clear();
   return faces;
 }
 
@@ -172,10 +189,10 @@ static void writeInputs(Writer &w, ArrayRef<Face> faces) {
   w.line();
 }
 
-static void writeOutputs(Writer &w, ArrayRef<Face> faces) {
+static void writeOutputs(Writer &w, ArrayRef<Face> faces, StringRef name) {
   w.line("/// What a call gave: valid until the next call of the same entry point",
          faces.size() > 1 ? " at the same sizes." : ".");
-  w.line("struct Outputs {");
+  w.line("struct ", name, " {");
   w.line("  accc::Result result;");
   if (faces.front().hasLoss)
     w.line("  float loss() const { return result.loss(); }");
@@ -197,7 +214,10 @@ static std::string scopeOf(const std::string &step) {
   return step.empty() ? "" : identifierFor(step) + "::";
 }
 
-static void writeFaces(Writer &w, const std::string &step, ArrayRef<Face> faces) {
+static constexpr StringRef kOutputs = "Outputs", kEvaluated = "Evaluated";
+
+static void writeFaces(Writer &w, const std::string &step, ArrayRef<Face> faces,
+                       ArrayRef<Face> evaluated) {
   if (!step.empty()) {
     w.line("// ---- the training step ", step, " ----");
     w.line("namespace ", identifierFor(step), " {");
@@ -206,7 +226,9 @@ static void writeFaces(Writer &w, const std::string &step, ArrayRef<Face> faces)
   if (faces.size() > 1)
     writeSizes(w, faces);
   writeInputs(w, faces);
-  writeOutputs(w, faces);
+  writeOutputs(w, faces, kOutputs);
+  if (!evaluated.empty())
+    writeOutputs(w, evaluated, kEvaluated);
   if (!step.empty()) {
     w.line("} // namespace ", identifierFor(step));
     w.line();
@@ -234,7 +256,7 @@ std::string accc::makeHeader(ModuleOp program, StringRef name) {
   w.line("namespace ", space, " {");
   w.line();
   for (const std::string &step : steps)
-    writeFaces(w, step, facesOf(program, step));
+    writeFaces(w, step, trainingFaces(program, step), facesOfEvaluation(program, step));
   w.line("/// See accc::Trainer, which get() gives.");
   w.line("class Trainer {");
   w.line("public:");
@@ -242,15 +264,17 @@ std::string accc::makeHeader(ModuleOp program, StringRef name) {
       "  explicit Trainer(const std::string &library, const accc::TrainerOptions &options = {})");
   w.line("      : trainer(accc::Model::load(library), options) {}");
   w.line();
-  for (const std::string &step : steps)
+  for (const std::string &step : steps) {
+    StringRef evaluated = facesOfEvaluation(program, step).empty() ? kOutputs : kEvaluated;
     for (auto [kind, method] :
          {std::pair(kTrainStep, "step"), std::pair(kGradStep, "grad_step"),
           std::pair(kAccumulateStep, "accumulate_step"), std::pair(kEvalStep, "eval"),
           std::pair(kAverageEvalStep, "average_eval")})
       if (entries.contains(entryName(kind, step)))
-        w.line("  ", scopeOf(step), "Outputs ", method, "(const ", scopeOf(step),
-               "Inputs &batch) { return {trainer.", method, "(",
+        w.line("  ", scopeOf(step), StringRef(method).ends_with("eval") ? evaluated : kOutputs, " ",
+               method, "(const ", scopeOf(step), "Inputs &batch) { return {trainer.", method, "(",
                step.empty() ? "" : quoted(step) + ", ", "batch.tensors())}; }");
+  }
   w.line();
   w.line("  accc::Trainer &get() { return trainer; }");
   w.line();

@@ -88,6 +88,18 @@ class Compile(CommandLineTest):
         products = [s for s in entries["eval_step"]["steps"] if "library_call" in s]
         self.assertEqual([s["flops"] for s in products], [2 * 2 * 4 * 3])
 
+    def test_the_header_knows_what_evaluation_alone_gives(self):
+        both = ["  Outputs step(const Inputs &batch)", "  Outputs eval(const Inputs &batch)"]
+        apart = [both[0], "  Evaluated eval(const Inputs &batch)"]
+        for options, calls, outputs in (([], both, ["Outputs"]), (["--loss-only"], apart, ["Outputs", "Evaluated"])):
+            self.accc("compile", MLP / "model.onnx", "-o", "m.so", *TRAINING, "--header", "m.h", *options)
+            header = (self.folder / "m.h").read_text()
+            for call in calls:
+                self.assertIn(call, header)
+            structs = header.split("\nstruct ")[2:]  # behind Inputs
+            self.assertEqual([text.split(" ")[0] for text in structs], outputs)
+            self.assertEqual(["&logits()" in text for text in structs], [False] * (len(outputs) - 1) + [True])
+
     def test_the_report_counts_every_launch(self):
         self.accc("compile", MLP / "model.onnx", "-o", "m.so", *TRAINING, "--report", "m.json")
         reported = json.loads((self.folder / "m.json").read_text())["entries"]

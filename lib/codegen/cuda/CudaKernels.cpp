@@ -310,5 +310,5 @@ int64_t CudaKernels::setBlock(func::FuncOp function, int64_t lanes) const {
 void CudaKernels::synchronize(OpBuilder &b, Location loc) const { b.create<NVVM::Barrier0Op>(loc); }
 
 int64_t CudaKernels::getBusyTasks(func::FuncOp function) const {
-  return manyThreads() / lanesOf(function);
+  return std::max<int64_t>(manyThreads() / lanesOf(function), 1);
 }

@@ -30,7 +30,6 @@ private:
   };
 
   Shown shownBy(mlir::OpOperand &use) const;
-  bool isShownBy(mlir::OpOperand &use, bool inSum) const;
 
   bool losesSmall; ///< the narrow type
   llvm::DenseMap<mlir::Value, Shown> exact;

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/prim/RoundingErrors.h"
+
+#include "ir/prim/Tensor.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::prim;
+
+bool prim::passesOn(OpOperand &use) {
+  return llvm::TypeSwitch<Operation *, bool>(use.getOwner())
+      .Case<AddOp, SubOp, NegOp, AbsOp, MulOp, DivOp, SelectOp>([](Operation *) { return true; })
+      .Case(
+          [](ConvertOp convert) { return isa<FloatType>(getElementTypeOrSelf(convert.getType())); })
+      .Default([](Operation *op) { return isa<View>(op); });
+}
+
+bool prim::mayCancel(OpOperand &use) { return isa<AddOp, SubOp>(use.getOwner()); }
+
+/// Whether the comparison jumps. That something is greater than a number is where a ReLU has its
+/// kink; that a sum is equal to one is the comparison of two values.
+static bool jumps(CompareOp compare, unsigned operand, bool inSum) {
+  std::optional<double> other = splatNumber(compare->getOperand(1 - operand));
+  bool isEquality =
+      compare.getDirection() == Direction::eq || compare.getDirection() == Direction::ne;
+  return isEquality ? inSum || other != 0 : !other;
+}
+
+/// Whether the power is steep: for small numbers, or for all.
+static bool isSteep(PowOp pow, unsigned operand, bool small) {
+  constexpr double kLow = 4; // about as far off as the square of a square
+  std::optional<double> exponent = splatNumber(pow.getRhs());
+  return operand == 1 || !exponent || std::abs(*exponent) > kLow || (small && *exponent < 1);
+}
+
+bool prim::magnifiesError(OpOperand &use, RoundedOperand rounded) {
+  unsigned operand = use.getOperandNumber();
+  // What may be far smaller than its error, or zero only now.
+  bool isSmall = rounded.inSum || rounded.losesSmall;
+  return llvm::TypeSwitch<Operation *, bool>(use.getOwner())
+      .Case([&](CompareOp compare) { return jumps(compare, operand, rounded.inSum); })
+      .Case<FloorOp, CeilOp, RoundEvenOp, RemOp, BitcastOp>([](Operation *) { return true; })
+      .Case<ArgReduceOp, SortOp, MergeOp>([](Operation *) { return true; })
+      .Case([](ConvertOp convert) {
+        Type element = getElementTypeOrSelf(convert.getType());
+        return isa<IntegerType>(element) && !element.isInteger(1);
+      })
+      .Case<ExpOp, Expm1Op, Log1pOp, SinOp, CosOp, AsinOp, AcosOp>([](Operation *) { return true; })
+      .Case<LogOp, SqrtOp, RsqrtOp>([&](Operation *) { return isSmall; })
+      .Case([&](DivOp) { return operand == 1 && isSmall; })
+      .Case([&](PowOp pow) { return isSteep(pow, operand, isSmall); })
+      .Default([](Operation *op) {
+        auto fusible = dyn_cast<Fusible>(op);
+        return fusible && fusible.getFusionClass() == FusionClass::Matrix; // ill-conditioned
+      });
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What an op makes of an operand that is off by a rounding error.
+#ifndef ACCC_IR_PRIM_ROUNDINGERRORS_H
+#define ACCC_IR_PRIM_ROUNDINGERRORS_H
+
+#include "ir/prim/Prim.h"
+
+namespace accc::prim {
+
+/// Whether the result consists of the operand, in a view, a sum, a product or a quotient.
+bool passesOn(mlir::OpOperand &use);
+
+/// Whether sums add the operand up with others, so that most of it may cancel.
+bool mayCancel(mlir::OpOperand &use);
+
+/// How large the error of an operand may be beside it.
+struct RoundedOperand {
+  bool inSum = false;      ///< it is a sum, of which most may have cancelled
+  bool losesSmall = false; ///< small numbers may have become zero
+};
+
+/// Whether the op's result is much farther off than its operand: it jumps (a comparison with
+/// another value, the next integer, an order of elements), or it is steep where the operand is (the
+/// logarithm of 1 - p, an exponential, a quotient by what may be zero).
+bool magnifiesError(mlir::OpOperand &use, RoundedOperand operand);
+
+} // namespace accc::prim
+
+#endif

@@ -2,8 +2,10 @@
 #include "budget/ChunkedRegion.h"
 
 #include "budget/MadeOfLess.h"
+#include "budget/SameBits.h"
 #include "fusion/Chunk.h"
 #include "ir/prim/Cost.h"
+#include "ir/prim/RoundingErrors.h"
 #include "support/TensorBytes.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -24,8 +26,8 @@ bool mayLieBetween(Operation *op) { return !prim::isCall(op); }
 /// Grows a region around a tensor of which one dimension is cut.
 class Growing {
 public:
-  Growing(Value seed, int64_t dimension, int64_t leastBytes)
-      : leastBytes(leastBytes), block(*seed.getParentBlock()),
+  Growing(Value seed, int64_t dimension, int64_t leastBytes, const SameBits &sameBits)
+      : leastBytes(leastBytes), block(*seed.getParentBlock()), sameBits(sameBits),
         chunk(getChunk(seed.getDefiningOp())) {
     region.extent = cast<RankedTensorType>(seed.getType()).getDimSize(dimension);
     follow(seed, dimension);
@@ -48,6 +50,11 @@ private:
     return llvm::any_of(value.getUsers(), [&](Operation *user) { return !region.contains(user); });
   }
   void follow(Value value, int64_t dimension) { pending.push_back({value, dimension}); }
+  /// Whether a later pass that computes the op again may give it other last bits, and these count.
+  bool mustBeKept(Operation *op) const {
+    return isLarge(op->getResult(0)) && prim::ordersTerms(op) &&
+           sameBits.areWanted(op->getResult(0));
+  }
   /// Adds the op if one of its dimensions, of those that can be cut, is the one meant.
   void add(Operation *op, llvm::function_ref<bool(const ChunkedDimension &)> isMeant);
   bool agrees(Operation *op, const ChunkedDimension &chunked) const;
@@ -58,6 +65,7 @@ private:
 
   int64_t leastBytes;
   Block &block;
+  const SameBits &sameBits;
   Attribute chunk; // of the seed
   MadeOfLess madeOfLess;
   ChunkedRegion region;
@@ -84,7 +92,7 @@ bool Growing::agrees(Operation *op, const ChunkedDimension &chunked) const {
 void Growing::add(Operation *op, llvm::function_ref<bool(const ChunkedDimension &)> isMeant) {
   auto chunkable = dyn_cast<Chunkable>(op);
   if (!chunkable || region.contains(op) || op->getBlock() != &block || getChunk(op) != chunk ||
-      (!isAtLarge(op) && !mayLieBetween(op)))
+      (!isAtLarge(op) && !mayLieBetween(op)) || mustBeKept(op))
     return;
   SmallVector<ChunkedDimension> dimensions = chunkable.getChunkedDimensions();
   auto *chunked = llvm::find_if(dimensions, isMeant);
@@ -284,6 +292,7 @@ std::optional<ChunkedRegion> accc::findRegion(Value seed, const ChunkSizes &give
   constexpr int64_t kMuchSmaller = 8; // what else a model computes is no part of the region
   ChunkSizes sizes = given;
   sizes.leastBytes = std::max(sizes.leastBytes, bytes / kMuchSmaller);
+  SameBits sameBits(*seed.getParentBlock());
   std::optional<ChunkedRegion> best;
   auto lossOf = [&](const ChunkedRegion &region) {
     return region.cost - savedBy(region, sizes.leastBytes);
@@ -292,7 +301,7 @@ std::optional<ChunkedRegion> accc::findRegion(Value seed, const ChunkSizes &give
     if (type.getDimSize(d) < 2)
       continue;
     std::optional<ChunkedRegion> region =
-        Growing(seed, d, sizes.leastBytes).grow(seed.getDefiningOp());
+        Growing(seed, d, sizes.leastBytes, sameBits).grow(seed.getDefiningOp());
     if (!region || !chooseSize(*region, bytes, sizes, costs))
       continue;
     int64_t taken = std::max(bytes / region->extent * region->size, sizes.chunkBytes);

@@ -80,7 +80,8 @@ private:
   FailureOr<int64_t> arenaOf(func::FuncOp function) const;
   Lifetimes lifetimes() const { return {function, *orderSteps(function)}; }
   void moveUpdatesToWhereTheyRun();
-  Choice best(const Lifetimes &lifetimes, const Copies &copies, int64_t limit) const;
+  Choice best(const Lifetimes &lifetimes, const Copies &copies, const SameBits &sameBits,
+              int64_t limit) const;
 
   func::FuncOp function;
   const Costs &costs;
@@ -99,7 +100,8 @@ FailureOr<int64_t> Fitting::arenaOf(func::FuncOp function) const {
   return placement->arenaSize;
 }
 
-Choice Fitting::best(const Lifetimes &lifetimes, const Copies &copies, int64_t limit) const {
+Choice Fitting::best(const Lifetimes &lifetimes, const Copies &copies, const SameBits &sameBits,
+                     int64_t limit) const {
   Choice best;
   int64_t peak = lifetimes.peak(), end = lifetimes.getOrder().firstUpdate;
   std::vector<int64_t> over{0}; // before each step: at how many steps too much is live
@@ -121,7 +123,7 @@ Choice Fitting::best(const Lifetimes &lifetimes, const Copies &copies, int64_t l
       int64_t since = std::exchange(from, to);
       if (freed == 0)
         continue;
-      std::optional<Recipe> recipe = Recipe::find(value, to, lifetimes, copies);
+      std::optional<Recipe> recipe = Recipe::find(value, to, lifetimes, copies, sameBits);
       if (!recipe || lifetimes.live()[to] + recipe->extraBytes() >= std::max(peak, limit + 1))
         continue;
       for (Value longer : recipe->longer()) {
@@ -154,10 +156,11 @@ bool Fitting::lower(int64_t limit) {
     if (now.peak() < lowest)
       inVain = 0;
     lowest = std::min(lowest, now.peak());
-    Choice choice = best(now, copies, limit);
+    SameBits sameBits(function.getBody().front());
+    Choice choice = best(now, copies, sameBits, limit);
     if (!choice.value)
       return false;
-    Recipe recipe = *Recipe::find(choice.value, choice.at, now, copies);
+    Recipe recipe = *Recipe::find(choice.value, choice.at, now, copies, sameBits);
     ++copied;
     recipe.apply(now, copies);
     // What nobody reads any more would pass for an update, which keeps alive what it reads.

@@ -43,7 +43,8 @@ def FitMemoryPass : TargetedPass<"fit-memory", "::mlir::ModuleOp", [
     Memory Cost", 2016). A copied kernel computes this one value, from what it first read or from what it
     also gave and is still there: a normalisation's result from its input, mean and standard deviation. What
     it needs and is gone is computed again as well. Copies compute the same, but a sum in a kernel that
-    gives less than the first may have another order.
+    gives less than the first may have another order. Where the last bit counts, such a sum is kept: a gradient
+    looks for the elements that are equal to a maximum, and must find those that it was computed from.
 
     The choice is greedy: as long as more is live at a step than may be, the copy that frees most of what is
     too much, over most of such steps, for the cost that the target gives it.

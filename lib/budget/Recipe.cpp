@@ -3,6 +3,7 @@
 
 #include "budget/JoinCopies.h"
 #include "budget/PartOfKernel.h"
+#include "ir/prim/RoundingErrors.h"
 #include "support/TensorBytes.h"
 
 #include "mlir/IR/Builders.h"
@@ -39,19 +40,22 @@ Value Recipe::inMemory(Value storage) const {
   return {};
 }
 
+bool Recipe::take(Value storage, Value version) {
+  sameBits &= !copies.isRoundedOtherwise(version);
+  available[storage] = version;
+  return true;
+}
+
 /// Sees to it that the value is there at step `at`.
 bool Recipe::need(Value storage, int depth) {
   if (available.contains(storage))
     return true;
-  if (Value there = inMemory(storage)) {
-    available[storage] = there;
-    return true;
-  }
+  if (Value there = inMemory(storage))
+    return take(storage, there);
   const Kept *kept = lifetimes.find(storage);
   if (kept && kept->first < at && kept->bytes * kMuchSmaller <= tensorBytes(value)) {
-    available[storage] = storage;
     extended.insert(storage);
-    return true;
+    return take(storage, storage);
   }
   return computeAgain(storage, depth);
 }
@@ -127,14 +131,19 @@ bool Recipe::slice(prim::FusionOp fusion, Again &again, int depth) {
       again.body.insert(&op);
   if (again.body.empty())
     return false;
+  sameBits &= llvm::none_of(again.body, prim::ordersTerms);
+  hasJumps |= llvm::any_of(
+      again.body, [](Operation *op) { return llvm::any_of(op->getOpOperands(), prim::jumps); });
   prim::KernelKind kind = prim::kernelKind(again.body.getArrayRef());
   return kind == prim::KernelKind::loop || kind == prim::KernelKind::reduce;
 }
 
 std::optional<Recipe> Recipe::find(Value value, int64_t at, const Lifetimes &lifetimes,
-                                   const Copies &copies) {
-  Recipe recipe(value, at, lifetimes, copies);
+                                   const Copies &copies, const SameBits &sameBits) {
+  Recipe recipe(value, at, lifetimes, copies, sameBits);
   if (!recipe.computeAgain(value, 0))
+    return std::nullopt;
+  if (!recipe.sameBits && (recipe.wantsSameBits || recipe.hasJumps))
     return std::nullopt;
   return recipe;
 }
@@ -197,7 +206,7 @@ void Recipe::apply(const Lifetimes &lifetimes, Copies &copies) const {
       copy = made->getResult(step.result.getResultNumber());
     }
     now[step.result] = copy;
-    copies.add(step.result, copy);
+    copies.add(step.result, copy, sameBits);
   }
   Value copy = now.lookup(value);
   for (Operation *reader : ArrayRef(order.steps).drop_front(at)) {

@@ -5,8 +5,10 @@
 
 #include "budget/Costs.h"
 #include "budget/Lifetimes.h"
+#include "budget/SameBits.h"
 #include "ir/prim/Prim.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
 #include <vector>
@@ -16,7 +18,8 @@ namespace accc {
 /// What was computed again: versions of values, all of which stand for each other.
 class Copies {
 public:
-  void add(mlir::Value value, mlir::Value copy) {
+  /// `sameBits`: the copy is the value to the last bit.
+  void add(mlir::Value value, mlir::Value copy, bool sameBits) {
     auto [it, isNew] = numbers.try_emplace(value, all.size());
     size_t number = it->second;
     if (isNew)
@@ -24,6 +27,8 @@ public:
     all[number].there.push_back(copy);
     ++all[number].copied;
     numbers[copy] = number;
+    if (!sameBits)
+      roundedOtherwise.insert(copy);
   }
   /// The value and its versions that are still in the function, in no order.
   llvm::SmallVector<mlir::Value> versionsOf(mlir::Value value) const {
@@ -41,7 +46,10 @@ public:
       llvm::erase(all[it->second].there, value);
       numbers.erase(it);
     }
+    roundedOtherwise.erase(value);
   }
+  /// Whether the version may differ in the last bits from what it stands for.
+  bool isRoundedOtherwise(mlir::Value version) const { return roundedOtherwise.contains(version); }
 
 private:
   struct Versions {
@@ -50,14 +58,16 @@ private:
   };
   std::vector<Versions> all;
   llvm::DenseMap<mlir::Value, size_t> numbers; // in `all`
+  llvm::DenseSet<mlir::Value> roundedOtherwise;
 };
 
 /// The steps to be copied before step `at`, so that it and later ones can do without a value.
 class Recipe {
 public:
-  /// Nothing if the value cannot be had there from what is in memory, kept variables and inputs.
+  /// Nothing if the value cannot be had there from what is in memory, kept variables and inputs, or
+  /// not with the bits that are wanted.
   static std::optional<Recipe> find(mlir::Value value, int64_t at, const Lifetimes &lifetimes,
-                                    const Copies &copies);
+                                    const Copies &copies, const SameBits &sameBits);
 
   /// What it costs, in bytes (Target.h); with `expectsJoins` as if kernels became part of others
   /// that read the same.
@@ -80,20 +90,26 @@ private:
     llvm::MapVector<mlir::Value, mlir::Value> read;
   };
 
-  Recipe(mlir::Value value, int64_t at, const Lifetimes &lifetimes, const Copies &copies)
-      : value(value), at(at), lifetimes(lifetimes), copies(copies) {}
+  Recipe(mlir::Value value, int64_t at, const Lifetimes &lifetimes, const Copies &copies,
+         const SameBits &sameBits)
+      : value(value), at(at), lifetimes(lifetimes), copies(copies),
+        wantsSameBits(sameBits.areWanted(value, lifetimes.getOrder().steps[at])) {}
 
   bool isReadByKernel(mlir::Value outside) const;
   bool need(mlir::Value storage, int depth);
   bool computeAgain(mlir::Value storage, int depth);
   bool slice(prim::FusionOp fusion, Again &again, int depth);
+  bool take(mlir::Value storage, mlir::Value version);
   mlir::Value inMemory(mlir::Value storage) const;
 
   mlir::Value value;
   int64_t at;
   const Lifetimes &lifetimes;
   const Copies &copies;
-  llvm::SmallVector<Again> steps;                     // in the order in which they run
+  bool wantsSameBits;
+  bool sameBits = true;           // what is computed again has the bits of what it stands for
+  bool hasJumps = false;          // results of some of its ops may be quite others if it has not
+  llvm::SmallVector<Again> steps; // in the order in which they run
   llvm::DenseMap<mlir::Value, mlir::Value> available; // what stands for a value at step `at`
   llvm::SmallSetVector<mlir::Value, 4> extended;
   int64_t extra = 0;

@@ -19,13 +19,38 @@ bool prim::passesOn(OpOperand &use) {
 
 bool prim::mayCancel(OpOperand &use) { return isa<AddOp, SubOp>(use.getOwner()); }
 
-/// Whether the comparison jumps. That something is greater than a number is where a ReLU has its
-/// kink; that a sum is equal to one is the comparison of two values.
-static bool jumps(CompareOp compare, unsigned operand, bool inSum) {
+/// That something is greater than a number is where a ReLU has its kink; that a sum is equal to one
+/// is the comparison of two values.
+static bool comparesTwo(CompareOp compare, unsigned operand, bool inSum) {
   std::optional<double> other = splatNumber(compare->getOperand(1 - operand));
   bool isEquality =
       compare.getDirection() == Direction::eq || compare.getDirection() == Direction::ne;
   return isEquality ? inSum || other != 0 : !other;
+}
+
+static bool jumps(OpOperand &use, bool inSum) {
+  return llvm::TypeSwitch<Operation *, bool>(use.getOwner())
+      .Case([&](CompareOp compare) { return comparesTwo(compare, use.getOperandNumber(), inSum); })
+      .Case<FloorOp, CeilOp, RoundEvenOp, RemOp, BitcastOp>([](Operation *) { return true; })
+      .Case<ArgReduceOp, SortOp, MergeOp>([](Operation *) { return true; })
+      .Case([](ConvertOp convert) {
+        Type element = getElementTypeOrSelf(convert.getType());
+        return isa<IntegerType>(element) && !element.isInteger(1);
+      })
+      .Default([](Operation *) { return false; });
+}
+
+bool prim::jumps(OpOperand &use) { return ::jumps(use, /*inSum=*/false); }
+
+bool prim::ordersTerms(Operation *op) {
+  auto rounds = [&](ReduceKind kind) {
+    return (kind == ReduceKind::sum || kind == ReduceKind::prod) &&
+           isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType()));
+  };
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<ReduceOp, CumulativeOp>([&](auto combining) { return rounds(combining.getKind()); })
+      .Case<LinearRecurrenceOp, LogRecurrenceOp>([](Operation *) { return true; })
+      .Default([](Operation *) { return false; });
 }
 
 /// Whether the power is steep: for small numbers, or for all.
@@ -39,14 +64,9 @@ bool prim::magnifiesError(OpOperand &use, RoundedOperand rounded) {
   unsigned operand = use.getOperandNumber();
   // What may be far smaller than its error, or zero only now.
   bool isSmall = rounded.inSum || rounded.losesSmall;
+  if (::jumps(use, rounded.inSum))
+    return true;
   return llvm::TypeSwitch<Operation *, bool>(use.getOwner())
-      .Case([&](CompareOp compare) { return jumps(compare, operand, rounded.inSum); })
-      .Case<FloorOp, CeilOp, RoundEvenOp, RemOp, BitcastOp>([](Operation *) { return true; })
-      .Case<ArgReduceOp, SortOp, MergeOp>([](Operation *) { return true; })
-      .Case([](ConvertOp convert) {
-        Type element = getElementTypeOrSelf(convert.getType());
-        return isa<IntegerType>(element) && !element.isInteger(1);
-      })
       .Case<ExpOp, Expm1Op, Log1pOp, SinOp, CosOp, AsinOp, AcosOp>([](Operation *) { return true; })
       .Case<LogOp, SqrtOp, RsqrtOp>([&](Operation *) { return isSmall; })
       .Case([&](DivOp) { return operand == 1 && isSmall; })

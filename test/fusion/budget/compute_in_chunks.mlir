@@ -190,3 +190,53 @@ func.func @one_factor(%x: tensor<64x4xf32>, %w: tensor<4x64xf32>, %u: tensor<4x6
   %rows = prim.reduce max %bh {dimensions = array<i64: 1>} : (tensor<64x64xf32>) -> tensor<64xf32>
   return %columns, %rows : tensor<64xf32>, tensor<64xf32>
 }
+
+// Sums of which one is looked for are no part of what is computed in chunks: the second pass would compute them again,
+// perhaps in another order. Others are.
+// CHECK-LABEL: func.func @found
+// CHECK: %[[SUMS:.*]] = prim.reduce {{ *}}sum %{{.*}} {dimensions = array<i64: 2>} : {{.*}} -> tensor<64x64xf32>
+// CHECK-NOT: dimensions = array<i64: 2>
+// CHECK: return
+func.func @found(%q: tensor<64x4xf32>, %k: tensor<64x4xf32>, %v: tensor<64x4xf32>, %w: tensor<4x4xf32>)
+    -> (tensor<64x4xf32>, tensor<64x4xf32>) {
+  %rows = prim.broadcast %q {dimensions = array<i64: 0, 2>} : (tensor<64x4xf32>) -> tensor<64x64x4xf32>
+  %columns = prim.broadcast %k {dimensions = array<i64: 1, 2>} : (tensor<64x4xf32>) -> tensor<64x64x4xf32>
+  %apart = prim.sub %rows, %columns : (tensor<64x64x4xf32>, tensor<64x64x4xf32>) -> tensor<64x64x4xf32>
+  %distances = prim.abs %apart : (tensor<64x64x4xf32>) -> tensor<64x64x4xf32>
+  %s = prim.reduce sum %distances {dimensions = array<i64: 2>} : (tensor<64x64x4xf32>) -> tensor<64x64xf32>
+  %max = prim.reduce max %s {dimensions = array<i64: 1>} : (tensor<64x64xf32>) -> tensor<64xf32>
+  %maxima = prim.broadcast %max {dimensions = array<i64: 0>} : (tensor<64xf32>) -> tensor<64x64xf32>
+  %below = prim.sub %s, %maxima : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %p = prim.exp %below : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %y = prim.dot_general %p, %v {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<64x64xf32>, tensor<64x4xf32>) -> tensor<64x4xf32>
+  %dy = prim.dot_general %y, %w {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<64x4xf32>, tensor<4x4xf32>) -> tensor<64x4xf32>
+  %dp = prim.dot_general %dy, %v {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 1>} : (tensor<64x4xf32>, tensor<64x4xf32>) -> tensor<64x64xf32>
+  %found = prim.compare eq %s, %maxima : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xi1>
+  %ones = prim.convert %found : (tensor<64x64xi1>) -> tensor<64x64xf32>
+  %there = prim.mul %s, %ones : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %ds = prim.mul %dp, %there : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %dk = prim.dot_general %ds, %q {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 0>, rhs_contracting = array<i64: 0>} : (tensor<64x64xf32>, tensor<64x4xf32>) -> tensor<64x4xf32>
+  return %y, %dk : tensor<64x4xf32>, tensor<64x4xf32>
+}
+
+// CHECK-LABEL: func.func @weighted
+// CHECK-COUNT-4: prim.reduce {{ *}}sum %{{.*}}dimensions = array<i64: 2>{{.*}} -> tensor<32x64xf32>
+// CHECK: return
+func.func @weighted(%q: tensor<64x4xf32>, %k: tensor<64x4xf32>, %v: tensor<64x4xf32>, %w: tensor<4x4xf32>)
+    -> (tensor<64x4xf32>, tensor<64x4xf32>) {
+  %rows = prim.broadcast %q {dimensions = array<i64: 0, 2>} : (tensor<64x4xf32>) -> tensor<64x64x4xf32>
+  %columns = prim.broadcast %k {dimensions = array<i64: 1, 2>} : (tensor<64x4xf32>) -> tensor<64x64x4xf32>
+  %apart = prim.sub %rows, %columns : (tensor<64x64x4xf32>, tensor<64x64x4xf32>) -> tensor<64x64x4xf32>
+  %distances = prim.abs %apart : (tensor<64x64x4xf32>) -> tensor<64x64x4xf32>
+  %s = prim.reduce sum %distances {dimensions = array<i64: 2>} : (tensor<64x64x4xf32>) -> tensor<64x64xf32>
+  %max = prim.reduce max %s {dimensions = array<i64: 1>} : (tensor<64x64xf32>) -> tensor<64xf32>
+  %maxima = prim.broadcast %max {dimensions = array<i64: 0>} : (tensor<64xf32>) -> tensor<64x64xf32>
+  %below = prim.sub %s, %maxima : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %p = prim.exp %below : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %y = prim.dot_general %p, %v {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<64x64xf32>, tensor<64x4xf32>) -> tensor<64x4xf32>
+  %dy = prim.dot_general %y, %w {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<64x4xf32>, tensor<4x4xf32>) -> tensor<64x4xf32>
+  %dp = prim.dot_general %dy, %v {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 1>} : (tensor<64x4xf32>, tensor<64x4xf32>) -> tensor<64x64xf32>
+  %ds = prim.mul %dp, %s : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %dk = prim.dot_general %ds, %q {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 0>, rhs_contracting = array<i64: 0>} : (tensor<64x64xf32>, tensor<64x4xf32>) -> tensor<64x4xf32>
+  return %y, %dk : tensor<64x4xf32>, tensor<64x4xf32>
+}

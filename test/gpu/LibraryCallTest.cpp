@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a library cannot do.
+// What a library cannot do, and what it is asked for once.
 #include "CallReference.h"
 #include "LibraryCalls.h"
 #include "StandIn.h"
 #include "Support.h"
 
 #include <algorithm>
+#include <array>
 
 using namespace accc;
 using namespace accc::test;
@@ -55,4 +56,38 @@ TEST_CASE("gpu library calls: what cannot be done says why") {
   large.batch = int64_t(1) << 32;
   CHECK_THAT(why(convolution(ACCC_CALL_CONVOLUTION, ACCC_CHANNELS_FIRST, large)),
              Contains("elements, more than cuDNN counts"));
+}
+
+TEST_CASE("gpu library calls: equal ones are one, with one algorithm") {
+  StandIn gpu;
+  const std::array same{matmul(1, 3, 4, 5), matmul(1, 3, 4, 5)};
+  const accc_library_call other = matmul(1, 3, 5, 4);
+  std::array entries{entryOf(same[0], {}, {}, {}), entryOf(same[0], {}, {}, {}),
+                     entryOf(other, {}, {}, {})};
+  entries[0].num_library_calls = 2;
+  accc_code code = codeOf(entries);
+  auto device = gpuPlatform().open(accc_model_description{}, code, {});
+  constexpr const char *choice = "cublasLtMatmulAlgoGetHeuristic";
+  auto twice = device->prepare(entries[0]);
+  CHECK(gpu.calls(choice) == 1);
+  auto again = device->prepare(entries[1]);
+  CHECK(gpu.calls(choice) == 1);
+  auto another = device->prepare(entries[2]);
+  CHECK(gpu.calls(choice) == 2);
+}
+
+TEST_CASE("gpu library calls: buffers that lie otherwise may want another algorithm") {
+  StandIn gpu;
+  const std::array same{matmul(1, 2, 2, 2), matmul(1, 2, 2, 2)};
+  constexpr uint64_t bytes = 4 * sizeof(float);
+  const std::vector<accc_step> steps{{ACCC_STEP_LIBRARY_CALL, 0, 0, 0, 3, "aligned", ""},
+                                     {ACCC_STEP_LIBRARY_CALL, 1, 0, 3, 3, "between", ""}};
+  std::vector<accc_buffer> buffers(6, {ACCC_ARENA, ACCC_READ, 0, bytes});
+  buffers[5].offset = 3 * sizeof(float);
+  accc_entry entry = entryOf(same[0], {}, steps, buffers);
+  entry.num_library_calls = 2, entry.arena_size = ACCC_ALIGNMENT;
+  accc_code code = codeOf({&entry, 1});
+  auto device = gpuPlatform().open(accc_model_description{}, code, {});
+  auto prepared = device->prepare(entry);
+  CHECK(gpu.calls("cublasLtMatmulAlgoGetHeuristic") == 2);
 }

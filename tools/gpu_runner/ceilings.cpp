@@ -244,8 +244,8 @@ void printCall(const Context &context, const CeilingOptions &options, Libraries 
               {"compute", compute == ACCC_COMPUTE_TF32 ? "tf32" : "full"},
               {"times", times}};
     try {
-      auto made = libraries.create(call, ACCC_ALIGNMENT);
-      DeviceMemory scratch(context, made->scratchBytes(), "a library's scratch");
+      LibraryCall &made = libraries.find(call, ACCC_ALIGNMENT);
+      DeviceMemory scratch(context, made.scratchBytes(), "a library's scratch");
       std::vector<DeviceMemory> memory;
       std::vector<CUdeviceptr> addresses;
       for (uint64_t each : bytes) {
@@ -253,7 +253,7 @@ void printCall(const Context &context, const CeilingOptions &options, Libraries 
         addresses.push_back(memory.back().address());
       }
       double ms = Stopwatch(context, options).milliseconds([&] {
-        made->enqueue(addresses, scratch.address());
+        made.enqueue(addresses, scratch.address());
       });
       line["ms"] = ms;
       line["tflop_per_s"] = flops(call) / ms / 1e9;

@@ -76,7 +76,7 @@ CudaEntry::CudaEntry(const accc_entry &entry, CudaDevice &device)
     : entry(entry), device(device), context(device.context), driver(device.context.driver),
       transfers(context, entry, device.limits, device.others && entry.num_collectives) {
   for (int32_t i = 0; i < entry.num_library_calls; ++i)
-    calls.push_back(device.libraries.create(entry.library_calls[i], alignmentOf(entry, i)));
+    calls.push_back(&device.libraries.find(entry.library_calls[i], alignmentOf(entry, i)));
   for (const accc_custom_call &call :
        std::span(entry.custom_calls, static_cast<size_t>(entry.num_custom_calls)))
     customCalls.emplace_back(call, device.customOperators->find(call), CustomTarget::cuda,
@@ -111,7 +111,7 @@ void CudaEntry::addStep(const accc_step &step) {
   Step added{&step};
   added.addresses.resize(static_cast<size_t>(step.num_buffers));
   if (step.kind == ACCC_STEP_LIBRARY_CALL) {
-    added.call = calls.at(static_cast<size_t>(step.index)).get();
+    added.call = calls.at(static_cast<size_t>(step.index));
   } else if (step.kind == ACCC_STEP_CUSTOM_CALL) {
     added.customCall = &customCalls.at(static_cast<size_t>(step.index));
   } else if (step.kind == ACCC_STEP_COLLECTIVE) {
@@ -133,7 +133,7 @@ void CudaEntry::addStep(const accc_step &step) {
 }
 
 void CudaEntry::measureScratch() {
-  for (const auto &call : calls)
+  for (const LibraryCall *call : calls)
     scratchBlock = std::max(scratchBlock, call->scratchBytes());
   for (const CustomCall &call : customCalls)
     scratchBlock = std::max(scratchBlock, call.workspaceBytes());

@@ -107,7 +107,7 @@ private:
   CudaDevice &device;
   const Context &context;
   const Driver &driver;
-  std::vector<std::unique_ptr<LibraryCall>> calls;
+  std::vector<LibraryCall *> calls; // of the device's
   std::vector<CustomCall> customCalls;
   std::vector<Step> steps;   // without those of nothing
   uint64_t scratchBlock = 0; // bytes of one of the blocks of scratch

@@ -68,6 +68,14 @@ std::unique_ptr<LibraryCall> Libraries::findProducts(const accc_library_call &co
   return PixelConvolution::create(context, cublasLt(), convolution, alignment);
 }
 
+LibraryCall &Libraries::find(const accc_library_call &call, uint64_t alignment) {
+  std::string bytes(reinterpret_cast<const char *>(&call), sizeof call);
+  Made &found = calls.try_emplace({std::move(bytes), alignment}, Made{call, nullptr}).first->second;
+  if (!found.made)
+    found.made = create(found.call, alignment);
+  return *found.made;
+}
+
 std::unique_ptr<LibraryCall> Libraries::create(const accc_library_call &call, uint64_t alignment) {
   if (call.kind == ACCC_CALL_MATMUL)
     return cublasLt().createMatmul(call, alignment);

@@ -7,14 +7,16 @@
 #include "DeviceMemory.h"
 #include "accc/abi.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace accc::detail {
 
-/// One library call of an entry point, made ready once and run in every step.
+/// A library call of entry points, made ready once and run in every step.
 class LibraryCall {
 public:
   virtual ~LibraryCall() = default;
@@ -36,19 +38,26 @@ public:
   explicit Libraries(const Context &context);
   ~Libraries();
 
-  /// `call` must be supported, and outlive what is returned, as must this. `alignment` is that of
-  /// all its buffers in bytes.
-  std::unique_ptr<LibraryCall> create(const accc_library_call &call, uint64_t alignment);
+  /// What makes the call, which must be supported. `alignment` is that of all its buffers in bytes.
+  /// Equal calls are one: what computes a value again takes the same algorithm, and gives the same
+  /// bits, whatever was measured (Tuning.h). Throws Error (machine) where the library has none.
+  LibraryCall &find(const accc_library_call &call, uint64_t alignment);
 
 private:
   CublasLt &cublasLt();
   Cudnn &cudnn();
+  std::unique_ptr<LibraryCall> create(const accc_library_call &call, uint64_t alignment);
   std::unique_ptr<LibraryCall> findProducts(const accc_library_call &convolution,
                                             uint64_t alignment);
 
   const Context &context;
   std::unique_ptr<CublasLt> products;
   std::unique_ptr<Cudnn> graphs;
+  struct Made {
+    accc_library_call call; // to which `made` refers
+    std::unique_ptr<LibraryCall> made;
+  };
+  std::map<std::pair<std::string, uint64_t>, Made> calls; // by bytes and alignment
 };
 
 /// Platform::whyUnsupported.

@@ -52,16 +52,24 @@ std::string contradictions(const SafetensorsReader &file, const Aliases &aliases
   return lines;
 }
 
+constexpr const char *whatIsKept =
+    "\n  what an optimizer keeps depends on --optimizer, --param-group, --train, --freeze, "
+    "--accumulate-gradients, --average-weights and --loss-scale; load() with allow_extra takes "
+    "the parameters alone";
+
 /// One line for each thing in which the file differs from what the model has.
 std::string differences(const SafetensorsReader &file, const Model &model, const Aliases &aliases,
                         bool withOptimizer, const LoadOptions &options) {
   std::string lines;
+  bool keepsOthers = false;
   for (const accc_variable &variable : model.variables()) {
-    if (variable.role == ACCC_OPTIMIZER_STATE && !withOptimizer)
+    bool isState = variable.role == ACCC_OPTIMIZER_STATE;
+    if (isState && !withOptimizer)
       continue;
     const SafetensorsEntry *entry = findEntry(file, aliases, variable.tensor.name);
     std::string name = variable.tensor.name, expected = to_string(variable.tensor);
     if (!entry) {
+      keepsOthers |= isState;
       if (!options.allow_missing)
         lines += "\n  " + name + ": missing, expected " + expected;
       continue;
@@ -74,13 +82,15 @@ std::string differences(const SafetensorsReader &file, const Model &model, const
     const accc_variable *variable = findVariable(model, aliases, entry.name);
     bool isState = variable && variable->role == ACCC_OPTIMIZER_STATE && !withOptimizer;
     bool wanted = variable && !isState;
+    keepsOthers |= withOptimizer && !wanted && entry.name.starts_with("optimizer.");
     if (!wanted && !options.allow_extra && !isBatchCounter(entry.name))
       lines += "\n  " + entry.name +
                (isState ? ": state of the optimizer, which load_checkpoint() takes ("
                         : ": the model has no such parameter (") +
                to_string(entry.dtype, entry.shape) + " in the file)";
   }
-  return lines + contradictions(file, aliases);
+  lines += contradictions(file, aliases);
+  return keepsOthers ? lines + whatIsKept : lines;
 }
 
 template <typename Number>

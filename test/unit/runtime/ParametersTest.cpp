@@ -92,6 +92,28 @@ TEST_CASE("checkpoint: a resumed run equals one that never stopped") {
           !Contains("no such parameter"));
 }
 
+TEST_CASE("checkpoint: of an optimizer that keeps something else") {
+  Folder folder;
+  Trainer trainer(Model::load(fake("good")));
+  trainer.save_checkpoint(folder / "c");
+  SafetensorsReader file(folder / "c");
+  TensorMap saved = load_safetensors(folder / "c");
+  auto errorWithout = [&](const std::string &name) {
+    TensorMap rest = saved;
+    rest.erase(name);
+    save_safetensors(folder / "part", rest, file.metadata());
+    return errorOf(ErrorKind::data, [&] { trainer.load_checkpoint(folder / "part"); });
+  };
+  CHECK_THAT(errorWithout("velocity.linear.bias"),
+             Contains("velocity.linear.bias: missing, expected f32[1]") &&
+                 Contains("what an optimizer keeps depends on --optimizer"));
+  CHECK_THAT(errorWithout("linear.bias"),
+             Contains("linear.bias: missing") && !Contains("what an optimizer keeps"));
+  saved["optimizer.exp_avg.linear.bias"] = Tensor(DType::f32, {1});
+  CHECK_THAT(errorWithout(""), Contains("optimizer.exp_avg.linear.bias: the model has no such") &&
+                                   Contains("--average-weights") && Contains("allow_extra"));
+}
+
 TEST_CASE("parameters: a library without its weights") {
   Folder folder;
   Session good(Model::load(fake("good")));

@@ -10,6 +10,7 @@
 #include "ir/nn/Nn.h"
 #include "ir/prim/FunctionContract.h"
 #include "ir/prim/Prim.h"
+#include "layout/Passes.h"
 #include "reference/interpreter/Interpreter.h"
 #include "support/SizeThreshold.h"
 
@@ -76,6 +77,7 @@ private:
   std::optional<double> lossAt(double distance);
   bool checkPhases();
   bool takeRounded();
+  bool checkOrders();
   bool findBudget();
   bool compile();
   void checkLibrary();
@@ -355,6 +357,10 @@ bool Checker::checkPhases() {
       how.afterPhase(phase, *c.module);
     if (!primitives) {
       primitives = c.module->clone();
+      // Each of its products and sums has errors of its own, and what they cancel to.
+      const auto &[target, archs] = c.branch->choice;
+      if (failed(runPass(c, *primitives, createExpandAttentionPass({target, archs}))))
+        return fail("attention is not expanded", problems());
       if (!measureNoise(3, kUnits))
         return reject("rounding decides indices", "");
     }
@@ -369,7 +375,21 @@ bool Checker::checkPhases() {
     if (!agree(*trace, std::string(phase) + " changes values", false))
       return false;
   }
-  return true;
+  return checkOrders();
+}
+
+/// Kernels may add in any order, and what two compute, each in its own, need not be the same bits.
+bool Checker::checkOrders() {
+  FailureOr<Trace> trace =
+      traceModule(*c.module, start, /*steps=*/1,
+                  [&](func::FuncOp function, ArrayRef<ReferenceArray> arguments,
+                      SmallVectorImpl<ReferenceArray> &results) {
+                    NoiseOptions options = {.units = kUnits, .roundsHalf = isRounded};
+                    return interpretInOtherOrders(function, arguments, results, random, options);
+                  });
+  if (failed(trace))
+    return reject("rounding decides indices", "");
+  return agree(*trace, "the order of sums decides", false);
 }
 
 bool Checker::compile() {

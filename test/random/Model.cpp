@@ -300,7 +300,7 @@ OwningOpRef<ModuleOp> accc::test::randomModel(MLIRContext *context, uint64_t see
   if (random.chance(0.1))
     options.freeze = {"^p1$"};
   if (random.chance(0.25))
-    options.memory = random.chance(0.5) ? 1 : 1.2; // with more, copies become part of other kernels
+    options.memory = random.pick({1.0, 1.1, 1.2}); // with more, copies become part of other kernels
   // Powers of two, by which the halves of a step round as the whole does. Of the largest, 2^119,
   // sums above 300 overflow.
   if (random.chance(0.2))

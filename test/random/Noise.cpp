@@ -3,6 +3,8 @@
 
 #include "ir/interfaces/ReferenceValues.h"
 #include "ir/prim/Prim.h"
+#include "ir/prim/RoundingErrors.h"
+#include "reference/interpreter/Interpreter.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -148,4 +150,18 @@ LogicalResult accc::test::interpretWithNoise(func::FuncOp function,
   for (Value result : function.front().getTerminator()->getOperands())
     results.push_back(values[result]);
   return success();
+}
+
+LogicalResult accc::test::interpretInOtherOrders(func::FuncOp function,
+                                                 ArrayRef<ReferenceArray> arguments,
+                                                 SmallVectorImpl<ReferenceArray> &results,
+                                                 Random &random, const NoiseOptions &options) {
+  return interpretChanged(
+      function, arguments, results, [&](Operation &op, MutableArrayRef<ReferenceArray> values) {
+        if (prim::ordersTerms(&op))
+          addNoise(values.front(), getElementTypeOrSelf(op.getResult(0).getType()), random,
+                   options.units, options.roundsHalf);
+        if (options.roundsHalf)
+          roundHalves(op, values);
+      });
 }

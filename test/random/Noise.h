@@ -27,6 +27,14 @@ mlir::LogicalResult interpretWithNoise(mlir::func::FuncOp function,
                                        llvm::SmallVectorImpl<ReferenceArray> &results,
                                        Random &random, const NoiseOptions &options);
 
+/// Interprets a function of kernels, each of which adds and multiplies in an order of its own: what
+/// is rounded in sums and products of many terms is off by up to `units` of its unit roundoff, the
+/// same sum in another kernel by something else. With `roundsHalf` 16-bit results are rounded.
+mlir::LogicalResult interpretInOtherOrders(mlir::func::FuncOp function,
+                                           llvm::ArrayRef<ReferenceArray> arguments,
+                                           llvm::SmallVectorImpl<ReferenceArray> &results,
+                                           Random &random, const NoiseOptions &options);
+
 } // namespace accc::test
 
 #endif

@@ -46,6 +46,34 @@ bool normalise(Sketch &s) {
   return bool(s.same(s.random.pick({"prim.sub", "prim.mul", "prim.add"}), {x, back}));
 }
 
+/// The greatest or least of sums, beside others of the same, and layers behind them: the gradient
+/// looks for it among the sums long after they were computed.
+bool extremeSum(Sketch &s) {
+  Value x = s.floats(2);
+  NamedAttribute dimension = s.list("dimensions", {s.random.below(Sketch::rankOf(x))});
+  auto sumOf = [&](Value terms) {
+    return s.one("prim.reduce", terms, {kindAttr(s, prim::ReduceKind::sum), dimension});
+  };
+  Value sums = sumOf(s.same("prim.sin", x)), others = sumOf(s.same("prim.tanh", x));
+  if (!sums || !others)
+    return false;
+  SmallVector<int64_t> dimensions = someDimensions(s, sums), kept;
+  for (int64_t i = 0; i < Sketch::rankOf(sums); ++i)
+    if (!llvm::is_contained(dimensions, i))
+      kept.push_back(i);
+  auto kind = s.random.chance(0.5) ? prim::ReduceKind::max : prim::ReduceKind::min;
+  Value extreme = s.one("prim.reduce", sums, {kindAttr(s, kind), s.list("dimensions", dimensions)});
+  Value back = s.one("prim.broadcast", extreme, s.list("dimensions", kept), others.getType());
+  Value y = s.same("prim.mul", {others, back});
+  for (int64_t layers = s.random.below(4); y && layers > 0 && Sketch::rankOf(y) > 0; --layers) {
+    int64_t features = Sketch::shapeOf(y).back();
+    y = s.same("nn.matmul", {y, s.of({features, features})});
+    if (y)
+      y = s.same("prim.tanh", y);
+  }
+  return bool(y);
+}
+
 bool reduceOthers(Sketch &s) {
   bool ofBooleans = s.random.chance(0.5);
   Value x = s.find([&](Value v) {
@@ -88,8 +116,13 @@ bool sort(Sketch &s) {
 }
 
 constexpr Production kReductions[] = {
-    {"reduce", 10, reduce},       {"normalise", 6, normalise},   {"reduce_others", 2, reduceOthers},
-    {"arg_reduce", 2, argReduce}, {"cumulative", 2, cumulative}, {"sort", 2, sort},
+    {"reduce", 10, reduce},
+    {"normalise", 6, normalise},
+    {"extreme_sum", 5, extremeSum},
+    {"reduce_others", 2, reduceOthers},
+    {"arg_reduce", 2, argReduce},
+    {"cumulative", 2, cumulative},
+    {"sort", 2, sort},
 };
 
 // ---- windows ----

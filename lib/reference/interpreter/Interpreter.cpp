@@ -17,8 +17,8 @@ using Arrays = SmallVector<ReferenceArray>;
 /// Runs one block: the values computed so far, each with the number of uses still to come.
 class Frame {
 public:
-  Frame(Block &block, ArrayRef<ReferenceArray> arguments, bool roundsHalf)
-      : block(block), roundsHalf(roundsHalf) {
+  Frame(Block &block, ArrayRef<ReferenceArray> arguments, ChangeResults change)
+      : block(block), change(change) {
     for (auto [argument, array] : llvm::zip_equal(block.getArguments(), arguments))
       define(argument, array);
   }
@@ -31,10 +31,9 @@ public:
       Arrays operands = take(op.getOperands()), results;
       if (failed(runOp(op, operands, results)) || failed(checkResults(op, results)))
         return failure();
-      for (auto [result, array] : llvm::zip_equal(op.getResults(), results)) {
-        round(result, array);
+      change(op, results);
+      for (auto [result, array] : llvm::zip_equal(op.getResults(), results))
         define(result, std::move(array));
-      }
     }
     return success();
   }
@@ -62,25 +61,18 @@ private:
       values.try_emplace(value, std::move(array), uses);
   }
 
-  void round(Value value, ReferenceArray &array) const {
-    Type element = getElementTypeOrSelf(value);
-    if (roundsHalf && (element.isF16() || element.isBF16()))
-      for (double &each : array.values)
-        each = roundToElement(element, each);
-  }
-
   LogicalResult runOp(Operation &op, ArrayRef<ReferenceArray> operands, Arrays &results) const;
   static LogicalResult checkResults(Operation &op, ArrayRef<ReferenceArray> results);
 
   Block &block;
-  bool roundsHalf; ///< results of f16 and bf16 to numbers of their types
+  ChangeResults change;
   DenseMap<Value, std::pair<ReferenceArray, int64_t>> values;
 };
 
 /// Runs a block to its terminator, whose operands are the results.
 LogicalResult runBlock(Block &block, ArrayRef<ReferenceArray> arguments, Arrays &results,
-                       bool roundsHalf) {
-  Frame frame(block, arguments, roundsHalf);
+                       ChangeResults change) {
+  Frame frame(block, arguments, change);
   if (failed(frame.runUntil(block.getTerminator())))
     return failure();
   results = frame.take(block.getTerminator()->getOperands());
@@ -89,7 +81,7 @@ LogicalResult runBlock(Block &block, ArrayRef<ReferenceArray> arguments, Arrays 
 
 /// Decomposes a clone of the op in a function of its own, so that the model stays as it is.
 LogicalResult runDecomposed(Operation &op, ArrayRef<ReferenceArray> operands, Arrays &results,
-                            bool roundsHalf) {
+                            ChangeResults change) {
   OpBuilder builder(op.getContext());
   auto type = builder.getFunctionType(op.getOperandTypes(), op.getResultTypes());
   OwningOpRef<func::FuncOp> scratch = func::FuncOp::create(op.getLoc(), "decomposed", type);
@@ -108,15 +100,15 @@ LogicalResult runDecomposed(Operation &op, ArrayRef<ReferenceArray> operands, Ar
   clone->erase();
   builder.setInsertionPointToEnd(&block);
   builder.create<func::ReturnOp>(op.getLoc(), values);
-  return runBlock(block, operands, results, roundsHalf);
+  return runBlock(block, operands, results, change);
 }
 
 LogicalResult runFunction(func::FuncOp function, ArrayRef<ReferenceArray> arguments,
-                          SmallVectorImpl<ReferenceArray> &results, bool roundsHalf);
+                          SmallVectorImpl<ReferenceArray> &results, ChangeResults change);
 
 /// Segment by segment, on flat arrays.
 LogicalResult runEach(prim::FusionEachOp fusion, ArrayRef<ReferenceArray> operands, Arrays &results,
-                      bool roundsHalf) {
+                      ChangeResults change) {
   for (unsigned segment = 0; segment < fusion.segments(); ++segment) {
     int64_t elements = fusion.segmentElements(segment);
     std::unique_ptr<Region> body = fusion.instantiate(elements);
@@ -126,7 +118,7 @@ LogicalResult runEach(prim::FusionEachOp fusion, ArrayRef<ReferenceArray> operan
       inputs.push_back(array);
       inputs.back().shape = to_vector(cast<RankedTensorType>(argument.getType()).getShape());
     }
-    if (failed(runBlock(body->front(), inputs, outputs, roundsHalf)))
+    if (failed(runBlock(body->front(), inputs, outputs, change)))
       return failure();
     for (ReferenceArray &output : outputs) {
       auto type = cast<RankedTensorType>(fusion.getOutputs()[results.size()].getType());
@@ -142,15 +134,15 @@ LogicalResult Frame::runOp(Operation &op, ArrayRef<ReferenceArray> operands,
   if (auto evaluable = dyn_cast<Evaluable>(op))
     return evaluable.evaluate(operands, results);
   if (isa<Decomposable>(op))
-    return runDecomposed(op, operands, results, roundsHalf);
+    return runDecomposed(op, operands, results, change);
   if (auto fusion = dyn_cast<prim::FusionOp>(op))
-    return runBlock(fusion.getBody().front(), operands, results, roundsHalf);
+    return runBlock(fusion.getBody().front(), operands, results, change);
   if (auto fusion = dyn_cast<prim::FusionEachOp>(op))
-    return runEach(fusion, operands, results, roundsHalf);
+    return runEach(fusion, operands, results, change);
   if (auto call = dyn_cast<func::CallOp>(op)) {
     auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
     if (callee && !callee.isExternal())
-      return runFunction(callee, operands, results, roundsHalf);
+      return runFunction(callee, operands, results, change);
   }
   return op.emitOpError("has no value in the reference interpreter");
 }
@@ -170,7 +162,7 @@ LogicalResult Frame::checkResults(Operation &op, ArrayRef<ReferenceArray> result
 }
 
 LogicalResult runFunction(func::FuncOp function, ArrayRef<ReferenceArray> arguments,
-                          SmallVectorImpl<ReferenceArray> &results, bool roundsHalf) {
+                          SmallVectorImpl<ReferenceArray> &results, ChangeResults change) {
   if (!llvm::hasSingleElement(function.getBody()))
     return function.emitOpError("has no body of one block to interpret");
   if (arguments.size() != function.getNumArguments())
@@ -184,7 +176,7 @@ LogicalResult runFunction(func::FuncOp function, ArrayRef<ReferenceArray> argume
              << ", the value given the shape [" << array.shape << "]";
   }
   Arrays values;
-  if (failed(runBlock(function.getBody().front(), arguments, values, roundsHalf)))
+  if (failed(runBlock(function.getBody().front(), arguments, values, change)))
     return failure();
   results.assign(std::make_move_iterator(values.begin()), std::make_move_iterator(values.end()));
   return success();
@@ -194,10 +186,24 @@ LogicalResult runFunction(func::FuncOp function, ArrayRef<ReferenceArray> argume
 
 LogicalResult accc::interpret(func::FuncOp function, ArrayRef<ReferenceArray> arguments,
                               SmallVectorImpl<ReferenceArray> &results) {
-  return runFunction(function, arguments, results, /*roundsHalf=*/false);
+  return interpretChanged(function, arguments, results,
+                          [](Operation &, MutableArrayRef<ReferenceArray>) {});
+}
+
+void accc::roundHalves(Operation &op, MutableArrayRef<ReferenceArray> results) {
+  for (auto [result, array] : llvm::zip_equal(op.getResults(), results))
+    if (Type element = getElementTypeOrSelf(result); element.isF16() || element.isBF16())
+      for (double &value : array.values)
+        value = roundToElement(element, value);
 }
 
 LogicalResult accc::interpretRounded(func::FuncOp function, ArrayRef<ReferenceArray> arguments,
                                      SmallVectorImpl<ReferenceArray> &results) {
-  return runFunction(function, arguments, results, /*roundsHalf=*/true);
+  return interpretChanged(function, arguments, results, roundHalves);
+}
+
+LogicalResult accc::interpretChanged(func::FuncOp function, ArrayRef<ReferenceArray> arguments,
+                                     SmallVectorImpl<ReferenceArray> &results,
+                                     ChangeResults change) {
+  return runFunction(function, arguments, results, change);
 }

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Support/LogicalResult.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace accc {
@@ -23,7 +24,20 @@ namespace accc {
 mlir::LogicalResult interpret(mlir::func::FuncOp function, llvm::ArrayRef<ReferenceArray> arguments,
                               llvm::SmallVectorImpl<ReferenceArray> &results);
 
-/// The same, but that every result of f16 and bf16 is rounded to a number of its type.
+/// Changes what an op has evaluated to.
+using ChangeResults =
+    llvm::function_ref<void(mlir::Operation &, llvm::MutableArrayRef<ReferenceArray>)>;
+
+/// The same, but that the results of every op, and of every op in a kernel, are changed.
+mlir::LogicalResult interpretChanged(mlir::func::FuncOp function,
+                                     llvm::ArrayRef<ReferenceArray> arguments,
+                                     llvm::SmallVectorImpl<ReferenceArray> &results,
+                                     ChangeResults change);
+
+/// Rounds results of f16 and bf16 to numbers of their types.
+void roundHalves(mlir::Operation &op, llvm::MutableArrayRef<ReferenceArray> results);
+
+/// Changed by `roundHalves`.
 mlir::LogicalResult interpretRounded(mlir::func::FuncOp function,
                                      llvm::ArrayRef<ReferenceArray> arguments,
                                      llvm::SmallVectorImpl<ReferenceArray> &results);

@@ -435,8 +435,8 @@ std::optional<std::vector<Local>> accc::aten::callOnSelections(Caller &caller, L
     bool isRead = op.selected && op.selected(call);
     return isRead ? std::optional(std::move(call.results)) : std::nullopt;
   }
-  bool takesSeveral =
-      llvm::is_contained({selected::concatenate, selected::pad, selected::write}, op.selected);
+  bool takesSeveral = llvm::is_contained(
+      {selected::concatenate, selected::pad, selected::write, selected::reshape}, op.selected);
   bool writesAll = op.inPlace && !call.argument<Selection>("self");
   auto isDone = [&] {
     if (!call.hasOneMask())

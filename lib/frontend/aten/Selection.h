@@ -38,13 +38,22 @@ bool isSelectedSize(Caller &caller, mlir::Location loc, const MutableTensor &num
 /// The mask of which a value is the number of true elements, or null.
 mlir::Value maskCountedBy(mlir::Value number);
 
-/// The mask that selects as many elements as a value says that is `total - n` or `n + more`, where
-/// another one selects n; or null.
+/// The mask that selects as many elements as a value says that is `total - n`, `n + more` or
+/// `n * times`, where another one selects n; or null.
 mlir::Value maskOfNumber(Caller &caller, mlir::Location loc, mlir::Value number);
 
 /// As many true elements as `total - n`, where the mask has n of no more than `total`: its false
 /// ones, and those that it does not have.
 mlir::Value maskOfRest(Caller &caller, mlir::Location loc, mlir::Value mask, int64_t total);
+
+/// The mask of which the elements are those of another one, each `behind` times beside one another,
+/// and all that `before` times.
+mlir::Value repeatedMask(Caller &caller, mlir::Location loc, mlir::Value mask, int64_t before,
+                         int64_t behind);
+
+/// The mask of which each element stands for so many of this one, which lie beside one another; or
+/// null.
+mlir::Value maskOfEach(Caller &caller, mlir::Location loc, mlir::Value mask, int64_t count);
 
 /// A call of an operator for what masks select: what the rules of SelectionRules.h ask and build
 /// with.
@@ -95,6 +104,12 @@ public:
   bool isKnown(mlir::Value value) const { return caller.isKnown(loc, value); }
   mlir::Value maskOfRest(mlir::Value mask, int64_t total) const {
     return aten::maskOfRest(caller, loc, mask, total);
+  }
+  mlir::Value repeatedMask(mlir::Value mask, int64_t before, int64_t behind) const {
+    return aten::repeatedMask(caller, loc, mask, before, behind);
+  }
+  mlir::Value maskOfEach(mlir::Value mask, int64_t count) const {
+    return aten::maskOfEach(caller, loc, mask, count);
   }
   /// The mask in the place of a selection's dimension, [1..., elements, 1...].
   MutableTensor maskOf(const Selection &selection) const;

@@ -108,14 +108,80 @@ static std::optional<Count> restIn(Value number) {
   return isEnough ? std::optional(rest) : std::nullopt;
 }
 
+/// The parts of `n * times`.
+static std::optional<Count> productIn(Value number) {
+  auto product = withoutReshapes(number).getDefiningOp<prim::MulOp>();
+  for (int known : {0, 1}) {
+    std::optional<int64_t> times =
+        product ? knownInteger(product->getOperand(known)) : std::nullopt;
+    Value mask = times ? maskCountedBy(product->getOperand(1 - known)) : Value();
+    if (mask && *times > 0)
+      return Count{*times, mask};
+  }
+  return std::nullopt;
+}
+
+namespace {
+/// A mask of which each element stands for `times` of another one, which lie beside one another.
+struct Repeated {
+  Value mask;
+  int64_t times;
+};
+} // namespace
+
+/// The mask itself once, where it is no other one's.
+static Repeated repeatedIn(Value mask) {
+  auto broadcast = withoutReshapes(mask).getDefiningOp<prim::BroadcastOp>();
+  if (!broadcast)
+    return {mask, 1};
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(broadcast.getType()).getShape();
+  auto operand = cast<RankedTensorType>(broadcast.getOperand().getType());
+  size_t whole = 0; // the dimensions of the result behind which all are repeated
+  for (auto [dim, extent] : llvm::zip(broadcast.getDimensions(), operand.getShape()))
+    whole = extent == 1 ? whole : static_cast<size_t>(dim) + 1;
+  auto sizeOf = [](ArrayRef<int64_t> extents) { return ShapedType::getNumElements(extents); };
+  int64_t times = sizeOf(shape.drop_front(whole));
+  bool isAll = sizeOf(shape) == times * operand.getNumElements(); // none is repeated in front
+  return isAll ? Repeated{broadcast.getOperand(), times} : Repeated{mask, 1};
+}
+
+Value accc::aten::repeatedMask(Caller &caller, Location loc, Value mask, int64_t before,
+                               int64_t behind) {
+  if (before == 1 && behind == 1)
+    return mask;
+  auto [own, times] = repeatedIn(mask);
+  mask = own;
+  behind *= times;
+  auto type = cast<RankedTensorType>(mask.getType());
+  int64_t size = type.getNumElements();
+  MutableTensor flags(mask, "mask", Layout::contiguous(type.getShape()));
+  auto call = [&](StringRef op, StringRef parameter, const Integers &sizes) {
+    Local result =
+        caller.call(loc, op, {{"self", flags}, {parameter.str(), sizes}}, "mask").front();
+    flags = std::get<MutableTensor>(result);
+  };
+  // As expand() writes it, for isSameMask().
+  call("reshape", "shape", {size, 1});
+  call("expand", "size", before == 1 ? Integers{size, behind} : Integers{before, size, behind});
+  call("reshape", "shape", {before * size * behind});
+  return caller.read(loc, flags);
+}
+
+Value accc::aten::maskOfEach(Caller &caller, Location loc, Value mask, int64_t count) {
+  auto [own, times] = repeatedIn(mask);
+  return times % count == 0 ? repeatedMask(caller, loc, own, 1, times / count) : Value();
+}
+
 bool accc::aten::isSelectedSize(Caller &caller, Location loc, const MutableTensor &number) {
   Value value = caller.read(loc, number);
-  return number.countedMask() || restIn(value) || sumIn(value);
+  return number.countedMask() || restIn(value) || sumIn(value) || productIn(value);
 }
 
 Value accc::aten::maskOfNumber(Caller &caller, Location loc, Value number) {
   if (std::optional<Count> rest = restIn(number))
     return maskOfRest(caller, loc, rest->mask, rest->number);
+  if (std::optional<Count> product = productIn(number))
+    return repeatedMask(caller, loc, product->mask, 1, product->number);
   std::optional<Count> sum = sumIn(number);
   return sum ? longer(caller, loc, sum->mask, /*isNegated=*/false, sum->number) : Value();
 }

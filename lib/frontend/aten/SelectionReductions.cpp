@@ -275,8 +275,7 @@ static bool fitsClassLoss(const SelectedCall &call) {
   const auto *scores = call.argument<Selection>("self"),
              *classes = call.argument<Selection>("target");
   return scores && classes && scores->dim == 0 && classes->dim == 0 && scores->rank() == 2 &&
-         classes->rank() == 1 && isa<IntegerType>(elementTypeOf(*classes)) &&
-         reductionOf(call) != kNone;
+         classes->rank() == 1 && isa<IntegerType>(elementTypeOf(*classes));
 }
 
 /// The arguments of a loss of scores and classes, with the class that it leaves out for what is not
@@ -300,7 +299,17 @@ static bool giveClassLossOfWhole(SelectedCall &call) {
 }
 
 bool selected::classLoss(SelectedCall &call) {
-  return giveClassLossOfWhole(call) || (fitsClassLoss(call) && call.giveCall(withoutOthers(call)));
+  if (giveClassLossOfWhole(call))
+    return true;
+  if (!fitsClassLoss(call))
+    return false;
+  call.giveCall(withoutOthers(call));
+  if (reductionOf(call) != kNone)
+    return true;
+  // A loss for each, and of nll_loss_forward() a weight of all beside them, which is 0.
+  const auto &losses = std::get<MutableTensor>(call.results.front());
+  call.results.front() = call.repeated({losses, call.mask(), 0});
+  return true;
 }
 
 bool selected::classLossBackward(SelectedCall &call) {

@@ -56,7 +56,7 @@ bool selected::expand(SelectedCall &call) {
 }
 
 /// In sizes of which those in front of the mask's have as many elements as before, and those behind
-/// it; nothing for others.
+/// it, or where the mask has others of these for elements of its own; nothing for others.
 static std::optional<Selection> inSizes(const SelectedCall &call, const Selection &x,
                                         const SelectedSizes &sizes) {
   ArrayRef<int64_t> old = x.elements.shape();
@@ -67,13 +67,22 @@ static std::optional<Selection> inSizes(const SelectedCall &call, const Selectio
     int64_t others = productOf(shape);
     *open = others > 0 ? productOf(old) / others : -1;
   }
-  auto before = [](ArrayRef<int64_t> extents, int64_t dim) {
-    return productOf(extents.take_front(static_cast<size_t>(dim)));
+  if (!llvm::all_of(shape, [](int64_t extent) { return extent > 0; }) ||
+      productOf(shape) != productOf(old))
+    return std::nullopt;
+  auto isRepeated = [&](Value mask, Value each, ArrayRef<int64_t> from, int64_t fromDim,
+                        ArrayRef<int64_t> to, int64_t toDim) {
+    int64_t before = productOf(from.take_front(fromDim)),
+            behind = productOf(from.drop_front(fromDim + 1)),
+            front = productOf(to.take_front(toDim)), back = productOf(to.drop_front(toDim + 1));
+    return before % front == 0 && behind % back == 0 &&
+           isSameMask(mask, call.repeatedMask(each, before / front, behind / back));
   };
-  bool fits = llvm::all_of(shape, [](int64_t extent) { return extent > 0; }) &&
-              productOf(shape) == productOf(old) && before(shape, sizes.dim) == before(old, x.dim);
-  return fits ? std::optional(Selection{call.view(x.elements, shape), x.mask, sizes.dim})
-              : std::nullopt;
+  if (!isRepeated(x.mask, sizes.mask, shape, sizes.dim, old, x.dim) &&
+      !isRepeated(sizes.mask, x.mask, old, x.dim, shape, sizes.dim))
+    return std::nullopt;
+  Value mask = isSameMask(x.mask, sizes.mask) ? x.mask : sizes.mask;
+  return Selection{call.view(x.elements, shape), mask, sizes.dim};
 }
 
 /// In this shape, of which a dimension holds the mask's with so many elements in front of each and
@@ -84,16 +93,19 @@ static bool giveInShape(SelectedCall &call, const Selection &x, SmallVector<int6
     return false;
   int64_t size = x.elements.shape()[x.dim];
   shape[dim] = before * size * behind;
-  Value mask = x.mask;
-  if (before != 1 || behind != 1) {
-    MutableTensor flags = call.view(call.tensor(mask), {size, 1});
-    Integers all{size, behind};
-    if (before != 1)
-      all.insert(all.begin(), before);
-    flags = call("expand", {{"self", flags}, {"size", all}});
-    mask = call.read(call.view(flags, {before * size * behind}));
-  }
+  Value mask = call.repeatedMask(x.mask, before, behind);
   return call.give(Selection{call.view(x.elements, shape), mask, dim});
+}
+
+/// In this shape, of which the first dimension holds that of the mask, and behind it are so many
+/// elements of the mask, which are selected together.
+static bool giveTogether(SelectedCall &call, const Selection &x, SmallVector<int64_t> shape,
+                         int64_t count) {
+  Value mask = x.dim == 0 ? call.maskOfEach(x.mask, count) : Value();
+  if (!mask)
+    return false;
+  shape.front() = cast<RankedTensorType>(mask.getType()).getNumElements();
+  return call.give(Selection{call.view(x.elements, shape), mask, 0});
 }
 
 bool selected::reshape(SelectedCall &call) {
@@ -110,6 +122,8 @@ bool selected::reshape(SelectedCall &call) {
   ArrayRef<int64_t> old = self->elements.shape();
   int64_t rest = productOf(ArrayRef(*shape).drop_front()),
           inner = productOf(old.drop_front(self->dim + 1));
+  if (rest > inner && inner > 0 && rest % inner == 0)
+    return giveTogether(call, *self, *shape, rest / inner);
   if (rest <= 0 || inner % rest != 0)
     return false;
   return giveInShape(call, *self, *shape, 0, productOf(old.take_front(self->dim)), inner / rest);

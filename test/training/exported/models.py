@@ -678,6 +678,7 @@ CASES = {
     "sifted": (selections.Sifted, {"x": numbers(7, 4)}, None, {}),
     "culled": (selections.Culled, {"x": numbers(6, 4)}, None, {}),
     "attended": (selections.Attended, {"x": numbers(7, 4)}, None, {}),
+    "regrouped": (selections.Regrouped, {"x": numbers(7, 4)}, None, {}),
     "linked": (selections.Linked, {"x": numbers(6, 4), "edges": torch.tensor([[0, 1, 2, 3, 4, 5, 2, 0, 1], [1, 0, 2, 1, 4, 3, 5, 3, 3]])}, None, {}),
     "measured": (Measured, {"x": numbers(3, 4, 4), "rows": numbers(7, 4)},
                  {"x": {0: OPEN, 1: torch.export.Dim.AUTO}, "rows": {0: 2 * OPEN + 1}}, {"rows.0": 7, "x.1": 4}),

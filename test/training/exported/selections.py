@@ -268,6 +268,30 @@ class Graded(nn.Module):
         return F.cross_entropy(rows, classes), F.nll_loss(rows.log_softmax(1), classes, reduction="sum"), F.cross_entropy(y, labels), rows.select(1, 2) * y[:, 1]
 
 
+class Regrouped(nn.Module):
+    """What masks select, of which rows are taken apart and put together again, and a loss for each: distributions of the sides of boxes."""
+
+    def __init__(self):
+        super().__init__()
+        self.mix = nn.Linear(4, 12)
+
+    def forward(self, x):
+        y, w = torch.tanh(self.mix(x)), torch.linspace(-1, 1, 6).to(x)
+        results = ()
+        for least in (0.1, 99):
+            rows = x[:, 0] > least
+            some, truth = y[rows], (2 * x.sigmoid())[rows]
+            left = truth.long()
+            sides, share = some.view(-1, 3), left + 1 - truth
+            losses = F.cross_entropy(sides, left.view(-1), reduction="none").view(left.shape) * share
+            losses = losses + F.nll_loss(sides.log_softmax(-1), left.view(-1) + 1, reduction="none").view(left.shape) * (1 - share)
+            each = F.cross_entropy(some, left[:, 1], reduction="none", label_smoothing=0.1)
+            pairs = sides.exp().sum(-1).view(-1, 2)
+            results += losses.mean(-1, keepdim=True).sum(), each.square().sum(), pairs.sin().sum(0), (pairs.view(-1, 4) * truth).sum(0)
+            results += (sides.view(some.shape[0], 2, 6) * w).exp().sum((0, 2)), (some.flatten().view(some.shape) * some).sum(0)
+        return results
+
+
 class Linked(nn.Module):
     """Messages along the edges of a graph, in which each node has one edge to itself, as PyTorch Geometric's layers have it."""
 

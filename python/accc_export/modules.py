@@ -4,6 +4,7 @@
 import contextlib
 import copy
 import dataclasses
+import types
 from collections.abc import Iterable, Iterator
 
 import torch
@@ -176,9 +177,27 @@ class _Cut(TorchFunctionMode):
 
 
 def copied(module: torch.nn.Module) -> torch.nn.Module:
-    """A copy of the module, which may keep results of an earlier pass: the distribution that a policy sampled from."""
+    """A copy of the module, which may keep results of an earlier pass: the distribution that a policy sampled from. Python modules
+    among its attributes are the copy's, too."""
+    held = [value for part in module.modules() for value in vars(part).values() if isinstance(value, types.ModuleType)]
     with _Cut(module):
-        return copy.deepcopy(module)
+        try:
+            return copy.deepcopy(module, {id(value): value for value in held})
+        except (RuntimeError, TypeError) as error:
+            raise ExportError(f"the module cannot be copied{_uncopied(module)}, and goldens train a copy: {error}") from error
+
+
+def _uncopied(module: torch.nn.Module) -> str:
+    """In a message, which attribute it is that cannot be copied: a lock, an open file."""
+    for name, part in module.named_modules():
+        for attribute, value in vars(part).items():
+            if attribute in ("_parameters", "_buffers", "_modules") or isinstance(value, types.ModuleType):
+                continue
+            try:
+                copy.deepcopy(value)
+            except (RuntimeError, TypeError):
+                return f" (its attribute {name + '.' if name else ''}{attribute})"
+    return ""
 
 
 def put_back(values: dict[torch.Tensor, torch.Tensor], memory: dict[torch.Tensor, torch.Tensor]) -> None:

@@ -7,6 +7,7 @@ import json
 import pathlib
 import sys
 import tempfile
+import threading
 import unittest
 import warnings
 
@@ -131,6 +132,15 @@ class SurroundingsTest(unittest.TestCase):
             for file in ("model.pt2", "joint.pt2"):
                 graphs = [str(torch.export.load(self.folder / name / file).graph) for name in ("as-is", "around")]
                 self.assertEqual(*graphs)
+
+    def test_attributes_that_cannot_be_copied(self):
+        module, settings = nn.Sequential(nn.Linear(3, 3)), {"loss": "mse", "target": torch.zeros(4, 3), "exporter": "torch.export", "noise": False}
+        module[0].functions = torch.nn.functional
+        accc_export.golden(module, torch.randn(4, 3), self.folder / "golden", **settings)
+        module[0].lock = threading.Lock()
+        accc_export.export(module, torch.randn(4, 3), self.path)
+        with self.assertRaisesRegex(accc_export.ExportError, r"cannot be copied \(its attribute 0\.lock\), and goldens train a copy: cannot pickle"):
+            accc_export.golden(module, torch.randn(4, 3), self.folder / "golden", **settings)
 
     def test_what_the_backward_pass_changes(self):
         module = Recomputed()

@@ -140,7 +140,7 @@ def _read(graph: torch.fx.Graph) -> set[str]:
     shaped = {getattr(torch.ops.aten, name) for name in _SHAPED}
 
     def read(node):
-        return () if getattr(node.target, "overloadpacket", None) in shaped else node.all_input_nodes
+        return () if getattr(node.target, "overloadpacket", None) in shaped else _read_by(node)
 
     ends = [node for node in graph.nodes if node.op != "placeholder" and node.is_impure()]
     written = {node: _root(node) for node in ends if aliases(node, writes=True)}
@@ -148,6 +148,20 @@ def _read(graph: torch.fx.Graph) -> set[str]:
     while more := [node for node, root in written.items() if root in found and node not in found]:
         found |= behind(more, read)
     return {node.name for node in found}
+
+
+_AROUND = ("wrap_with_autocast", "wrap_with_set_grad_enabled")
+"""Higher-order operators that run a graph once, under torch.autocast() or torch.no_grad(): its inputs are the arguments behind it."""
+
+
+def _read_by(node: torch.fx.Node) -> list[torch.fx.Node]:
+    """The nodes whose values a node asks for. A graph that it runs may have inputs that lead to none of its results."""
+    if node.op != "call_function" or getattr(node.target, "__name__", "") not in _AROUND:
+        return node.all_input_nodes
+    place, body = next((i, x) for i, x in enumerate(node.args) if isinstance(x, torch.fx.Node) and x.op == "get_attr")
+    graph = getattr(node.graph.owning_module, body.target).graph
+    read, inner = _read(graph), [each for each in graph.nodes if each.op == "placeholder"]
+    return [x for x, each in zip(node.args[place + 1 :], inner) if each.name in read and isinstance(x, torch.fx.Node)]
 
 
 def _root(node: torch.fx.Node) -> torch.fx.Node:

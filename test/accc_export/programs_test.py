@@ -55,6 +55,21 @@ class Everything(nn.Module):
         return {"logits": self.head(x), "hidden": x}
 
 
+class Teaching(nn.Module):
+    """Of what its teacher computes without gradients, one result is read."""
+
+    def __init__(self):
+        super().__init__()
+        self.student, self.teacher, self.dead = (nn.Linear(4, 4) for _ in range(3))
+
+    def forward(self, x):
+        y = self.student(x)
+        with torch.no_grad():
+            taught = self.teacher(x)
+            self.dead(taught)
+        return (y - taught).square().mean()
+
+
 class Written(nn.Module):
     """Forward passes write into its parameters."""
 
@@ -198,6 +213,10 @@ class ProgramsTest(unittest.TestCase):
     def test_what_is_written_into_what_is_read(self):
         done = accc_export.export(Halves(4, 4), torch.randn(3, 4), self.path)
         self.assertEqual(done.parameters, ("weight", "bias"))
+
+    def test_what_is_read_without_gradients(self):
+        done = accc_export.export(Teaching(), torch.randn(3, 4), self.path)
+        self.assertEqual(done.parameters, tuple(f"{part}.{name}" for part in ("student", "teacher") for name in ("weight", "bias")))
 
     def test_what_a_forward_pass_writes_is_put_back(self):
         torch.manual_seed(0)

@@ -115,7 +115,8 @@ def RoundContractionsPass : Pass<"round-contractions", "::mlir::func::FuncOp"> {
     a sum, which are more exact for others: parameters, which an optimizer updates in f32, and
     residual connections; and for what others compare with other values (the greatest of some, which a gradient looks for
     among them), or of which they compute a steep function (the logarithm of 1 - p, an exponential). A product that leads to no other contraction gives the f32 of its sums, as do
-    gradients of weights. A product of full precision stays as it is, and so does one that adds nothing up.
+    gradients of weights. What is averaged by rounded probabilities of a softmax is divided by their sum. A product of full precision
+    stays as it is, and so does one that adds nothing up.
 
         %y = prim.dot_general %x, %w ... : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
 

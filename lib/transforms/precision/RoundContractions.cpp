@@ -4,6 +4,7 @@
 #include "ir/prim/Tensor.h"
 #include "support/DeadCode.h"
 #include "transforms/Passes.h"
+#include "transforms/precision/Averages.h"
 #include "transforms/precision/ExactReaders.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -100,8 +101,11 @@ Value Rounding::roundedFor(Value value, bool all) const {
   OpBuilder b(value.getContext());
   b.setInsertionPointAfterValue(value);
   Value rounded = Tensor(b, value.getLoc(), value).convert(narrow);
-  if (all)
-    value.replaceAllUsesExcept(widened(b, rounded), rounded.getDefiningOp());
+  if (all) {
+    Value shown = widened(b, rounded);
+    value.replaceAllUsesExcept(shown, rounded.getDefiningOp());
+    transforms::divideAverages(value, shown);
+  }
   return rounded;
 }
 

@@ -39,7 +39,35 @@ class Chosen(nn.Module):
         return self.last(likely) + self.last(chances) + left
 
 
-CASES = {"chosen": "bf16", "chosen_fp16": "fp16"}
+class Pointed(nn.Module):
+    """Probabilities of which one is nearly all, read by a product and averaged by others. The gradient of the softmax subtracts the average
+    of what it is given from each of it, which leaves less than what the rounded probabilities lack of a sum of one."""
+
+    def __init__(self):
+        super().__init__()
+        self.scores = nn.Parameter(20 * torch.randn(12, 40))
+        self.value, self.last = nn.Linear(6, 4), nn.Linear(4, 5)
+
+    def forward(self, x):
+        weights = torch.softmax(self.scores, dim=-1)
+        place = (weights * torch.arange(2000, 2040, dtype=x.dtype)).sum(-1)
+        return self.last((weights @ self.value(x)).mean(1)) + (place.mean() - 2000) * torch.arange(5, dtype=x.dtype) / 4
+
+
+def points():
+    return {"x": torch.randn(4, 12, 3), "group": torch.arange(48).reshape(4, 12) * 7 % 5 % 3}
+
+
+def sequences():
+    return {"x": torch.randn(4, 40, 6)}
+
+
+CASES = {
+    "chosen": (Chosen, points, "bf16"),
+    "chosen_fp16": (Chosen, points, "fp16"),
+    "pointed": (Pointed, sequences, "bf16"),
+    "pointed_fp16": (Pointed, sequences, "fp16"),
+}
 
 
 def main():
@@ -47,9 +75,9 @@ def main():
     parser.add_argument("cases", nargs="*", default=list(CASES), metavar="CASE")
     for case in parser.parse_args().cases:
         torch.manual_seed(0)
-        inputs = {"x": torch.randn(4, 12, 3), "group": torch.arange(48).reshape(4, 12) * 7 % 5 % 3}
-        golden(Chosen(), inputs, HERE / case, loss="cross_entropy", target=torch.arange(4), optimizer="sgd", lr=0.05,
-               steps=3, precision=CASES[case])
+        make, inputs, precision = CASES[case]
+        golden(make(), inputs(), HERE / case, loss="cross_entropy", target=torch.arange(4), optimizer="sgd", lr=0.05,
+               steps=3, precision=precision)
         print(case)
 
 

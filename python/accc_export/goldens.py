@@ -15,6 +15,7 @@ from torch.utils._pytree import tree_leaves
 from .aliases import followed
 from .calls import Call, Inputs, make_call
 from .errors import ExportError, warn
+from .exporters import EXPORTERS
 from .exporting import Dynamic, Export, export, export_joint
 from .files import whole_folder
 from .functions import parts
@@ -123,6 +124,9 @@ def golden(
 def _export_all(module, inputs, exporters, folder, loss, options):
     """The model files; returns what meta.json says of them, and what `export` does."""
     files, exports = [], []
+    known = ("auto", *EXPORTERS, PROGRAM, JOINT)
+    if unknown := [exporter for exporter in exporters if exporter not in known]:
+        raise ExportError(f"there is no exporter {unknown[0]!r}: choose {', '.join(known)}")
     if options["dynamic"] and len({exporter in (PROGRAM, JOINT) for exporter in exporters}) > 1:
         raise ExportError("open dimensions have other names in ONNX than in programs of torch.export: make a golden of each")
     for exporter in exporters:

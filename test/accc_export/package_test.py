@@ -385,6 +385,8 @@ class PackageTest(unittest.TestCase):
         self.refused("ScriptModule", torch.jit.trace(nn.Linear(4, 2), x), x)
         with self.assertRaisesRegex(accc_export.ExportError, "there is no exporter 'best': choose auto"):
             accc_export.export(nn.Linear(4, 2), x, self.path, exporter="best")
+        with self.assertRaisesRegex(accc_export.ExportError, "no exporter 'best': choose auto, .*, torch.export, joint"):
+            accc_export.golden(nn.Linear(4, 2), x, self.folder / "golden", loss="mse", target=x[:, :2], exporter="best")
 
     def test_every_dropout_is_one_in_the_file(self):
         dropouts = nn.Dropout(inplace=True), nn.Dropout2d(0.3), nn.Dropout2d(0.3, inplace=True), nn.Dropout3d(0.1)

@@ -6,10 +6,12 @@
 //
 //   together LIBRARY.so PLAIN.so OTHER.so BATCH.safetensors LEARNING_RATE
 //
-// PLAIN is compiled without --data-parallel, OTHER with another optimizer.
+// PLAIN is compiled without --data-parallel, OTHER with another optimizer and for several
+// architectures.
 #include "Expect.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -99,6 +101,7 @@ public:
     checkSeeds();
     checkBadData();
     checkLibraries();
+    checkMachines();
     checkEntries();
     checkSharing();
   }
@@ -262,6 +265,37 @@ private:
         [&] { Trainer(accc::Model::load(plain), options(accc::thread_groups(1).front())); });
     expect(error.find("compile it with --data-parallel") != std::string::npos,
            "a group and a library that exchanges nothing: " + error);
+  }
+
+  /// Other code adds up in other orders, and the processes would not keep the same bits. So do
+  /// libraries with other numbers of threads, where updates need these.
+  void checkMachines() {
+    auto load = [&](const char *arch) {
+      ::setenv("ACCC_ARCH", arch, 1);
+      accc::Model model = accc::Model::load(other);
+      ::unsetenv("ACCC_ARCH");
+      return model;
+    };
+    const std::array models{load("x86-64-v3"), load("haswell")};
+    auto errorFor = [&](const accc::Model &model, std::shared_ptr<accc::Group> group, int threads) {
+      accc::TrainerOptions given = options(group);
+      given.threads = threads;
+      Trainer trainer(model, given);
+      return errorOf([&] { trainer.step(batch); });
+    };
+    runAll(2, [&](std::shared_ptr<accc::Group> group) {
+      const auto &model = models[static_cast<size_t>(group->rank())];
+      std::string error = errorFor(model, group, 1);
+      expect(error.find(std::string("same kind of machine (here cpu ") + model.code().arch) !=
+                 std::string::npos,
+             "other code: " + error);
+    });
+    const bool areByLibraries = models[0].entry("apply_step").num_library_calls > 0;
+    runAll(2, [&](std::shared_ptr<accc::Group> group) {
+      std::string error = errorFor(models[0], group, 1 + group->rank());
+      expect((error.find("with oneDNN for ") != std::string::npos) == areByLibraries,
+             "other numbers of threads: " + error);
+    });
   }
 
   /// What one sends in train_step is not what another sends in apply_step.

@@ -21,6 +21,9 @@ parallel = ["--data-parallel", *sys.argv[4:]]
 command = ["compile", model, *options, *more]
 others = [*options]
 others[others.index("--optimizer") + 1] = "adagrad"
+others += ["--arch", "x86-64-v3,haswell"]
+if model.parent.name == "gpt2":  # of which libraries make updates
+    others += ["--param-group", r"c_fc\.weight$", "muon"]
 with tempfile.TemporaryDirectory() as name:
     library, plain, other = (pathlib.Path(name) / file for file in ("library.so", "plain.so", "other.so"))
     accc(*command, "-o", library, *parallel)

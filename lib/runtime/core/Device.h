@@ -87,6 +87,9 @@ public:
   virtual uint64_t workingBytes() const = 0;
   /// Of the host, that take part in a step.
   virtual int threads() const = 0;
+  /// What decides, beside its code, the last bits of what the device computes, or with `inCalls`
+  /// also of what libraries compute there; fit for a message.
+  virtual std::string describe(bool inCalls) const = 0;
 };
 
 /// What a session asks of its device.

@@ -14,7 +14,7 @@ namespace accc::detail {
 /// What such a library must have been built with: Device.h's interface of this release. The number
 /// is raised when that changes, so that a program built before says so, and does not call the wrong
 /// functions.
-inline constexpr const char deviceInterface[] = "accc " ACCC_VERSION ", device interface 5";
+inline constexpr const char deviceInterface[] = "accc " ACCC_VERSION ", device interface 6";
 
 /// What the library exports. Gives its platform, or nullptr for another `interface` than its own.
 extern "C" using accc_device_platform_function = const Platform * (const char *interface);

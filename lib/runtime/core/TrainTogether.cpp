@@ -30,10 +30,28 @@ private:
   std::string bytes;
 };
 
-/// Of what is exchanged, and of the variables that are to stay equal. The code may be for another
-/// machine.
-uint64_t fingerprint(const Model &model) {
+/// Whether libraries take part in updates, and may round otherwise where they run otherwise (Muon
+/// multiplies matrices). apply_step and update_step do nothing but exchange and update.
+bool updatesByLibraries(const Model &model) {
+  return std::ranges::any_of(model.entries(), [](const accc_entry &entry) {
+    std::string_view name = entry.name;
+    return entry.num_library_calls != 0 &&
+           (name.starts_with("apply_step") || name.starts_with("update_step"));
+  });
+}
+
+/// The code that runs, and on what: from equal gradients all are to compute equal updates, bit for
+/// bit.
+std::string describeMachine(const Model &model, const detail::Device &device) {
+  std::string text = std::string(model.code().target) + " " + model.code().arch,
+              rest = device.describe(updatesByLibraries(model));
+  return rest.empty() ? text : text + " " + rest;
+}
+
+/// Of what is exchanged, and of the variables that are to stay equal.
+uint64_t fingerprint(const Model &model, std::string_view machine) {
   Fingerprint print;
+  print.add(machine);
   print.add(model.description().manifest);
   for (const accc_variable &variable : model.variables()) {
     print.add(to_string(variable.tensor));
@@ -66,10 +84,13 @@ void Session::Impl::requireGroupFits() const {
 void Session::Impl::shareState() {
   if (!group || group->size() == 1)
     return;
-  if (!detail::isSameForAll(*group, fingerprint(model)))
+  const std::string machine = describeMachine(model, *device);
+  if (!detail::isSameForAll(*group, fingerprint(model, machine)))
     throw Error(ErrorKind::usage,
-                model.path() + ": the processes of the group do not all run the same library, with "
-                               "code for the same kind of machine");
+                model.path() +
+                    ": the processes of the group do not all run the same library, with "
+                    "code for the same kind of machine (here " +
+                    machine + ")");
   settle();
   const bool isFirst = group->rank() == 0;
   if (!detail::isTrueForAll(*group, !isFirst || unset.empty())) {

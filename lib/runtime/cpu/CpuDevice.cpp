@@ -2,6 +2,7 @@
 #include "CpuDevice.h"
 
 #include "Instructions.h"
+#include "OneDnn.h"
 #include "Subnormals.h"
 
 #include <algorithm>
@@ -66,6 +67,13 @@ std::unique_ptr<DeviceEntry> CpuDevice::prepare(const accc_entry &entry) {
   auto made = std::make_unique<CpuEntry>(entry, *this);
   reserve(entry, made->scratchBytes());
   return made;
+}
+
+std::string CpuDevice::describe(bool inCalls) const {
+  if (!inCalls)
+    return "";
+  return std::string("with oneDNN for ") + dnnl_cpu_isa2str(dnnl_get_effective_cpu_isa()) + ", " +
+         std::to_string(threads()) + (threads() == 1 ? " thread" : " threads");
 }
 
 void CpuDevice::reserve(const accc_entry &entry, uint64_t scratchBytes) {

@@ -25,6 +25,7 @@ public:
   uint64_t stateBytes() const override { return state.size(); }
   uint64_t workingBytes() const override { return arena.size() + scratch.size(); }
   int threads() const override { return team.threads(); }
+  std::string describe(bool inCalls) const override;
 
 private:
   friend class CpuEntry;

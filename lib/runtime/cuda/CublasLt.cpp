@@ -22,6 +22,7 @@ namespace accc::detail {
   F(cublasLtCreate)                                                                                \
   F(cublasLtDestroy)                                                                               \
   F(cublasLtGetStatusString)                                                                       \
+  F(cublasLtGetVersion)                                                                            \
   F(cublasLtMatmulDescCreate)                                                                      \
   F(cublasLtMatmulDescDestroy)                                                                     \
   F(cublasLtMatmulDescSetAttribute)                                                                \
@@ -390,6 +391,12 @@ std::optional<std::string> CublasLt::whyNot(const accc_library_call &call) {
 bool CublasLt::isThere() {
   std::string why;
   return CublasLtFunctions::find(why) != nullptr;
+}
+
+uint64_t CublasLt::version() {
+  std::string why;
+  const CublasLtFunctions *functions = CublasLtFunctions::find(why);
+  return functions ? functions->cublasLtGetVersion() : 0;
 }
 
 static const CublasLtFunctions &requireFunctions() {

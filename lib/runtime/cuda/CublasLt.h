@@ -24,6 +24,8 @@ public:
   std::unique_ptr<LibraryCall> createMatmul(const accc_library_call &call, uint64_t alignment);
 
   static bool isThere();
+  /// As the library counts; 0 where it is not there.
+  static uint64_t version();
   /// What of a matmul it cannot do, the library being absent among it.
   static std::optional<std::string> whyNot(const accc_library_call &call);
 

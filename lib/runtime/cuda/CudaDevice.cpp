@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CudaDevice.h"
 
+#include "CublasLt.h"
 #include "CudaEntry.h"
+#include "DeviceFacts.h"
 #include "Environment.h"
+#include "Tuning.h"
 
 #include <algorithm>
 #include <array>
@@ -144,6 +147,19 @@ void CudaDevice::writeState(uint64_t offset, const void *from, uint64_t bytes) {
       context.driver.cuMemcpyHtoDAsync(state.address() + offset, from, bytes, context.stream),
       "writing the model's state");
   context.synchronize("writing the model's state");
+}
+
+std::string CudaDevice::describe(bool inCalls) const {
+  auto facts = DeviceFacts::find(context.driver, deviceNumber(context.driver, group));
+  if (!facts)
+    return "";
+  std::string text = "of compute capability " + facts->capability.text();
+  if (inCalls)
+    text += ", " + facts->name + ", cuBLASLt " + std::to_string(CublasLt::version());
+  if (inCalls && isTuningOn()) // no other process is known to choose alike
+    text += ", algorithms that process " + std::to_string(group ? group->rank() : 0) +
+            " has measured (ACCC_CUDA_TUNE=1)";
+  return text;
 }
 
 uint64_t CudaDevice::workingBytes() const {

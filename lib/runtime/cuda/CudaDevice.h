@@ -44,6 +44,7 @@ public:
   uint64_t stateBytes() const override { return state.size(); }
   uint64_t workingBytes() const override;
   int threads() const override { return 1; }
+  std::string describe(bool inCalls) const override;
 
 private:
   friend class CudaEntry;

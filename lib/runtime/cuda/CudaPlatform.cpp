@@ -2,21 +2,16 @@
 //
 // What libaccc_cuda.so gives to the runtime that loads it.
 #include "CudaDevice.h"
+#include "DeviceFacts.h"
 
 #include "core/DeviceLibrary.h"
 
-#include <array>
 #include <charconv>
 #include <string_view>
 
 namespace accc::detail {
 
 namespace {
-
-struct Capability {
-  int major = 0, minor = 0;
-  std::string text() const { return std::to_string(major) + "." + std::to_string(minor); }
-};
 
 /// What accc_code.arch asks for: "sm_90", "compute_90", or one of these with an "a", for exactly
 /// this capability.
@@ -73,23 +68,14 @@ public:
     if (!driver)
       return why;
     int count = 0;
-    CUdevice device = 0;
-    if (driver->cuDeviceGetCount(&count) != CUDA_SUCCESS || count < 1 ||
-        driver->cuDeviceGet(&device, 0) != CUDA_SUCCESS)
+    if (driver->cuDeviceGetCount(&count) != CUDA_SUCCESS || count < 1)
       return "an NVIDIA GPU, of which the driver sees none";
-    std::array<char, 128> name{};
-    Capability capability;
-    if (driver->cuDeviceGetName(name.data(), static_cast<int>(name.size() - 1), device) !=
-            CUDA_SUCCESS ||
-        driver->cuDeviceGetAttribute(&capability.major,
-                                     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
-                                     device) != CUDA_SUCCESS ||
-        driver->cuDeviceGetAttribute(&capability.minor,
-                                     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
-                                     device) != CUDA_SUCCESS)
+    std::optional<DeviceFacts> device = DeviceFacts::find(*driver, 0);
+    if (!device)
       return "an NVIDIA GPU that says what it is";
-    if (!needed->isMetBy(capability))
-      return needed->text() + "; the first one here, " + name.data() + ", has " + capability.text();
+    if (!needed->isMetBy(device->capability))
+      return needed->text() + "; the first one here, " + device->name + ", has " +
+             device->capability.text();
     return std::nullopt;
   }
 

@@ -207,6 +207,8 @@ cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
+size_t cublasLtGetVersion() { return CUBLAS_VERSION; }
+
 const char *cublasLtGetStatusString(cublasStatus_t status) {
   switch (status) {
   case CUBLAS_STATUS_NOT_INITIALIZED:

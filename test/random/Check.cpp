@@ -76,6 +76,7 @@ private:
   bool checkGradients();
   std::optional<double> lossAt(double distance);
   bool checkPhases();
+  bool takePrimitives();
   bool takeRounded();
   bool checkOrders();
   bool findBudget();
@@ -316,6 +317,15 @@ bool Checker::findBudget() {
   return true;
 }
 
+/// What noise is measured on from here. Of an attention each product and sum has errors of its own,
+/// and what they cancel to.
+bool Checker::takePrimitives() {
+  const auto &[target, archs] = c.branch->choice;
+  primitives = c.module->clone();
+  return succeeded(runPass(c, *primitives, createExpandAttentionPass({target, archs}))) ||
+         fail("attention is not expanded", problems());
+}
+
 /// Mixed precision changes values, once. What it makes of them is as near as rounding allows to a
 /// reference that rounds factors and nothing else, and the reference for what follows.
 bool Checker::takeRounded() {
@@ -339,10 +349,9 @@ bool Checker::takeRounded() {
     factors = {};
   }
   reference = std::move(*rounded);
-  primitives = c.module->clone();
   isRounded = true;
   noise.clear();
-  return measureNoise(3, kUnits) || reject("rounding decides indices", "");
+  return takePrimitives() && (measureNoise(3, kUnits) || reject("rounding decides indices", ""));
 }
 
 bool Checker::checkPhases() {
@@ -356,11 +365,8 @@ bool Checker::checkPhases() {
     if (how.afterPhase)
       how.afterPhase(phase, *c.module);
     if (!primitives) {
-      primitives = c.module->clone();
-      // Each of its products and sums has errors of its own, and what they cancel to.
-      const auto &[target, archs] = c.branch->choice;
-      if (failed(runPass(c, *primitives, createExpandAttentionPass({target, archs}))))
-        return fail("attention is not expanded", problems());
+      if (!takePrimitives())
+        return false;
       if (!measureNoise(3, kUnits))
         return reject("rounding decides indices", "");
     }

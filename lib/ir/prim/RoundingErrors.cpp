@@ -11,10 +11,13 @@ using namespace accc::prim;
 
 bool prim::passesOn(OpOperand &use) {
   return llvm::TypeSwitch<Operation *, bool>(use.getOwner())
-      .Case<AddOp, SubOp, NegOp, AbsOp, MulOp, DivOp, SelectOp>([](Operation *) { return true; })
+      .Case<AddOp, SubOp, NegOp, AbsOp, MulOp, DivOp, MaxOp, MinOp, SelectOp>(
+          [](Operation *) { return true; })
       .Case(
           [](ConvertOp convert) { return isa<FloatType>(getElementTypeOrSelf(convert.getType())); })
-      .Default([](Operation *op) { return isa<View>(op); });
+      .Default([](Operation *op) {
+        return isa<View, ReduceOp, CumulativeOp, ReduceWindowOp, ScatterOp>(op);
+      });
 }
 
 bool prim::mayCancel(OpOperand &use) { return isa<AddOp, SubOp>(use.getOwner()); }

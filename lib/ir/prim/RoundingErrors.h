@@ -7,7 +7,8 @@
 
 namespace accc::prim {
 
-/// Whether the result consists of the operand, in a view, a sum, a product or a quotient.
+/// Whether the result consists of the operand, in a view, a sum, a product or a quotient, of two
+/// values or of many.
 bool passesOn(mlir::OpOperand &use);
 
 /// Whether sums add the operand up with others, so that most of it may cancel.

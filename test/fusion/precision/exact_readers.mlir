@@ -292,3 +292,69 @@ func.func @ratio(%arg0: tensor<8x16xf32>, %w: tensor<16x4xf32>, %v: tensor<8x16x
   %1 = prim.exp %0 : (tensor<8x16xf32>) -> tensor<8x16xf32>
   return %y, %1 : tensor<8x4xf32>, tensor<8x16xf32>
 }
+
+// The logarithm of what a sum of many lacks of one: none of it may be left.
+// CHECK-LABEL: @complement_of_sum(
+// CHECK: %[[X:.*]] = prim.tanh %arg0
+// CHECK: %[[R:.*]] = prim.convert %[[X]]
+// CHECK: prim.reduce sum %[[X]]
+// CHECK: return
+func.func @complement_of_sum(%arg0: tensor<8x16xf32>, %w: tensor<16x4xf32>) -> (tensor<8x4xf32>, tensor<8xf32>) {
+  %x = prim.tanh %arg0 : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %y = prim.dot_general %x, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+  %0 = prim.reduce sum %x {dimensions = array<i64: 1>} : (tensor<8x16xf32>) -> tensor<8xf32>
+  %1 = prim.constant dense<1.0> : tensor<8xf32>
+  %2 = prim.sub %1, %0 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %3 = prim.log %2 : (tensor<8xf32>) -> tensor<8xf32>
+  return %y, %3 : tensor<8x4xf32>, tensor<8xf32>
+}
+
+// ... or the greater of two values.
+// CHECK-LABEL: @complement_of_greater(
+// CHECK: %[[X:.*]] = prim.tanh %arg0
+// CHECK: %[[R:.*]] = prim.convert %[[X]]
+// CHECK: prim.max %[[X]]
+// CHECK: return
+func.func @complement_of_greater(%arg0: tensor<8x16xf32>, %w: tensor<16x4xf32>) -> (tensor<8x4xf32>, tensor<8x16xf32>) {
+  %x = prim.tanh %arg0 : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %y = prim.dot_general %x, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+  %c = prim.constant dense<0.5> : tensor<8x16xf32>
+  %0 = prim.max %x, %c : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+  %1 = prim.constant dense<1.0> : tensor<8x16xf32>
+  %2 = prim.sub %1, %0 : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+  %3 = prim.log %2 : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %y, %3 : tensor<8x4xf32>, tensor<8x16xf32>
+}
+
+// ... or a running sum.
+// CHECK-LABEL: @complement_of_running_sum(
+// CHECK: %[[X:.*]] = prim.tanh %arg0
+// CHECK: %[[R:.*]] = prim.convert %[[X]]
+// CHECK: prim.cumulative sum %[[X]]
+// CHECK: return
+func.func @complement_of_running_sum(%arg0: tensor<8x16xf32>, %w: tensor<16x4xf32>) -> (tensor<8x4xf32>, tensor<8x16xf32>) {
+  %x = prim.tanh %arg0 : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %y = prim.dot_general %x, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+  %0 = prim.cumulative sum %x {dimension = 1 : i64} : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %1 = prim.constant dense<1.0> : tensor<8x16xf32>
+  %2 = prim.sub %1, %0 : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+  %3 = prim.log %2 : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %y, %3 : tensor<8x4xf32>, tensor<8x16xf32>
+}
+
+// ... or what a scatter adds up.
+// CHECK-LABEL: @complement_of_scattered(
+// CHECK: %[[X:.*]] = prim.tanh %arg0
+// CHECK: %[[R:.*]] = prim.convert %[[X]]
+// CHECK: prim.scatter {{.*}}, %[[X]]
+// CHECK: return
+func.func @complement_of_scattered(%arg0: tensor<8x16xf32>, %w: tensor<16x4xf32>, %i: tensor<8xi64>) -> (tensor<8x4xf32>, tensor<3x16xf32>) {
+  %x = prim.tanh %arg0 : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %y = prim.dot_general %x, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+  %none = prim.constant dense<0.0> : tensor<3x16xf32>
+  %0 = prim.scatter %none, %i, %x {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<3x16xf32>, tensor<8xi64>, tensor<8x16xf32>) -> tensor<3x16xf32>
+  %1 = prim.constant dense<1.0> : tensor<3x16xf32>
+  %2 = prim.sub %1, %0 : (tensor<3x16xf32>, tensor<3x16xf32>) -> tensor<3x16xf32>
+  %3 = prim.log %2 : (tensor<3x16xf32>) -> tensor<3x16xf32>
+  return %y, %3 : tensor<8x4xf32>, tensor<3x16xf32>
+}

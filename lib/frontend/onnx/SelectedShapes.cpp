@@ -54,10 +54,19 @@ static std::optional<aten::Selections> columnsOf(const SelectedNode &node, size_
 }
 
 static Result gatherND(const SelectedNode &node) {
-  std::optional<aten::Selections> columns = columnsOf(node, 1);
-  if (!columns || node.node.integer("batch_dims", 0) != 0)
+  if (node.node.integer("batch_dims", 0) != 0)
     return std::nullopt;
-  return node.call("index.Tensor", {{"self", node.input(0)}, {"indices", *columns}});
+  if (std::optional<aten::Selections> columns = columnsOf(node, 1))
+    return node.call("index.Tensor", {{"self", node.input(0)}, {"indices", *columns}});
+  // x[indices] of what a mask selects along another dimension
+  std::optional<aten::MutableTensor> places = node.inputAs<aten::MutableTensor>(1);
+  if (!places || places->rank() == 0 || places->shape().back() != 1)
+    return std::nullopt;
+  ArrayRef<int64_t> shape = places->shape().drop_back();
+  auto index = std::get<aten::MutableTensor>(
+      node.call("reshape", {{"self", *places}, {"shape", Integers(shape.begin(), shape.end())}}));
+  return node.call("index.Tensor",
+                   {{"self", node.input(0)}, {"indices", aten::MutableTensors{index}}});
 }
 
 static Result scatterND(const SelectedNode &node) {

@@ -185,7 +185,7 @@ class Singled(nn.Module):
         reduced = some.amax(0).sum(), some.amin(1).sum(), some.mean(0, keepdim=True).exp(), some.norm(dim=0), some.logsumexp(0), some.cumsum(0).square().sum(0), some.softmax(-1).mul(other).sum(0), some.log_softmax(0).mul(other).sum(0)
         products = self.norm(some).pow(3).mean(0), (some @ self.mix.weight).square().sum(0), F.linear(some, self.norm.weight * one).exp().sum(0), some.t() @ other, self.conv(some[:, None]).square().sum((0, 2)), self.groups(torch.stack([y, y.exp(), y.sin(), w * y], 1)[rows]).pow(3).mean(0)
         losses = F.cross_entropy(some, classes[rows]), F.nll_loss(some, classes[rows], reduction="sum"), F.mse_loss(some, other), F.smooth_l1_loss(some, other, reduction="sum"), F.kl_div(some.log_softmax(-1), other.softmax(-1), reduction="batchmean")
-        shaped = some.view(some.shape[0], 2, 3).exp().sum((0, 2)), (w.expand(some.shape[0], 6) * some).sum(0), torch.cat([some, y, other]).cumsum(0).sum(0), torch.cat([some, other], 1)[:, 2:9:2].sum(0), torch.stack([some, other], 1)[:, 1].sum(0), some.gather(1, classes[rows][:, None]).sum(), y[classes[rows]].sum(0)
+        shaped = some.view(some.shape[0], 2, 3).exp().sum((0, 2)), (w.expand(some.shape[0], 6) * some).sum(0), torch.cat([some, y, other]).cumsum(0).sum(0), torch.cat([some, other], 1)[:, 2:9:2].sum(0), torch.stack([some, other], 1)[:, 1].sum(0), some.gather(1, classes[rows][:, None]).sum(), y[classes[rows]].sum(0), some[:, [0, 2]].exp().sum(0)
         written, row, added = y.clone(), y.clone(), y.clone()
         written[positive] = each * 2 + 1
         row[rows] = some * other

@@ -77,7 +77,8 @@ private:
   /// Computes values again until at no step more than `limit` bytes are live; false if what can be
   /// is not enough.
   bool lower(int64_t limit);
-  FailureOr<int64_t> arenaOf(func::FuncOp function) const;
+  /// `enough` as planMemory's.
+  FailureOr<int64_t> arenaOf(func::FuncOp function, int64_t enough = 0) const;
   Lifetimes lifetimes() const { return {function, *orderSteps(function)}; }
   void moveUpdatesToWhereTheyRun();
   Choice best(const Lifetimes &lifetimes, const Copies &copies, const SameBits &sameBits,
@@ -90,11 +91,11 @@ private:
 };
 } // namespace
 
-FailureOr<int64_t> Fitting::arenaOf(func::FuncOp function) const {
+FailureOr<int64_t> Fitting::arenaOf(func::FuncOp function, int64_t enough) const {
   FailureOr<Order> order = orderSteps(function);
   if (failed(order))
     return failure();
-  FailureOr<Placement> placement = Placement::compute(function, *order, variables);
+  FailureOr<Placement> placement = Placement::compute(function, *order, variables, enough);
   if (failed(placement))
     return failure();
   return placement->arenaSize;
@@ -187,7 +188,7 @@ FailureOr<int64_t> Fitting::shrink(int64_t limit) {
 
 FailureOr<int64_t> Fitting::join(int64_t limit) {
   joinCopies(function, costs.getTarget(), [&](func::FuncOp trial) {
-    FailureOr<int64_t> taken = arenaOf(trial);
+    FailureOr<int64_t> taken = arenaOf(trial, limit);
     return succeeded(taken) && *taken <= limit;
   });
   return arena();

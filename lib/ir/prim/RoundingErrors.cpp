@@ -32,6 +32,8 @@ static bool comparesTwo(CompareOp compare, unsigned operand, bool inSum) {
 }
 
 static bool jumps(OpOperand &use, bool inSum) {
+  if (!isa<FloatType>(getElementTypeOrSelf(use.get())))
+    return false; // integers have no errors
   return llvm::TypeSwitch<Operation *, bool>(use.getOwner())
       .Case([&](CompareOp compare) { return comparesTwo(compare, use.getOperandNumber(), inSum); })
       .Case<FloorOp, CeilOp, RoundEvenOp, RemOp, BitcastOp>([](Operation *) { return true; })

@@ -151,9 +151,11 @@ static int64_t placeInTime(std::vector<Lifetime> &buffers, int64_t alignment, in
   return heap.top;
 }
 
-int64_t accc::planMemory(std::vector<Lifetime> &buffers, int64_t alignment, int64_t base) {
+int64_t accc::planMemory(std::vector<Lifetime> &buffers, int64_t alignment, int64_t base,
+                         int64_t enough) {
+  auto aligned = [&](int64_t end) { return (end + alignment - 1) / alignment * alignment; };
   if (buffers.empty())
-    return (base + alignment - 1) / alignment * alignment;
+    return aligned(base);
   if (buffers.size() > kMostBuffers)
     return placeInTime(buffers, alignment, base);
   std::vector<size_t> order(buffers.size());
@@ -171,11 +173,11 @@ int64_t accc::planMemory(std::vector<Lifetime> &buffers, int64_t alignment, int6
       plan = buffers;
       best = end;
     }
-    if (best < fewest + alignment)
+    if (best < fewest + alignment || aligned(best) <= enough)
       break;
     auto it = std::find(order.begin(), order.end(), top);
     std::rotate(order.begin(), it, it + 1);
   }
   buffers = std::move(plan);
-  return (best + alignment - 1) / alignment * alignment;
+  return aligned(best);
 }

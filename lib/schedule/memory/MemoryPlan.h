@@ -20,8 +20,10 @@ struct Lifetime {
 /// "Efficient memory management for deep neural net inference", 2020 (greedy by size). Where that
 /// takes more than what is live at one step, tries again with the buffer that ended highest put
 /// first. That looks at pairs of buffers: tens of thousands are rather placed in the order of their
-/// first steps, each in the smallest gap that fits. Returns the bytes needed from `base` on.
-int64_t planMemory(std::vector<Lifetime> &buffers, int64_t alignment, int64_t base);
+/// first steps, each in the smallest gap that fits. No more is tried where a plan needs no more
+/// than `enough`. Returns the bytes needed from `base` on.
+int64_t planMemory(std::vector<Lifetime> &buffers, int64_t alignment, int64_t base,
+                   int64_t enough = 0);
 
 } // namespace accc
 

@@ -21,11 +21,11 @@ public:
   PlacementBuilder(func::FuncOp function, const Order &order, const VariableTable &variables)
       : function(function), order(order), variables(variables) {}
 
-  LogicalResult build() {
+  LogicalResult build(int64_t enough) {
     placeArguments();
     if (failed(placeResults()))
       return failure();
-    planArena();
+    planArena(enough);
     finishCopies();
     return success();
   }
@@ -41,7 +41,7 @@ private:
 
   void placeArguments();
   LogicalResult placeResults();
-  void planArena();
+  void planArena(int64_t enough);
   void finishCopies();
   Place placeOf(Value value) const;
   Place arenaPlace(int64_t lifetime) const {
@@ -110,7 +110,7 @@ LogicalResult PlacementBuilder::placeResults() {
   return success();
 }
 
-void PlacementBuilder::planArena() {
+void PlacementBuilder::planArena(int64_t enough) {
   DenseMap<Value, int64_t> lastRead;
   for (auto [i, step] : llvm::enumerate(order.steps))
     for (Value operand : step->getOperands())
@@ -144,7 +144,7 @@ void PlacementBuilder::planArena() {
     if (auto old = dyn_cast<BlockArgument>(storageOf(copy.value));
         old && updated.contains(argumentText(function, old.getArgNumber(), kNameAttr)))
       copy.saved = addLifetime(tensorBytes(copy.value), order.size());
-  placement.arenaSize = planMemory(lifetimes, ACCC_ALIGNMENT, ACCC_ALIGNMENT);
+  placement.arenaSize = planMemory(lifetimes, ACCC_ALIGNMENT, ACCC_ALIGNMENT, enough);
   for (auto [value, lifetime] : lifetimeOf)
     placement.places[value] = arenaPlace(lifetime);
 }
@@ -174,9 +174,9 @@ std::optional<Place> Placement::find(Value value) const {
 }
 
 FailureOr<Placement> Placement::compute(func::FuncOp function, const Order &order,
-                                        const VariableTable &variables) {
+                                        const VariableTable &variables, int64_t enough) {
   PlacementBuilder builder(function, order, variables);
-  if (failed(builder.build()))
+  if (failed(builder.build(enough)))
     return failure();
   return std::move(builder.placement);
 }

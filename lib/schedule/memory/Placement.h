@@ -27,9 +27,9 @@ class Placement {
 public:
   /// Gives every argument, every result of a step and every returned value its place. A returned
   /// value is written where the caller, or the variable, wants it, if no step still reads what lies
-  /// there; else it is copied there at the end.
+  /// there; else it is copied there at the end. `enough` as planMemory's.
   static mlir::FailureOr<Placement> compute(mlir::func::FuncOp function, const Order &order,
-                                            const VariableTable &variables);
+                                            const VariableTable &variables, int64_t enough = 0);
 
   /// Where `value` lies; nothing for a constant, which lies in the library.
   std::optional<Place> find(mlir::Value value) const;

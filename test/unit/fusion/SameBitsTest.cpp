@@ -70,6 +70,10 @@ TEST_CASE("same bits: what is compared with another value, made an integer or or
             .wantsX());
   CHECK_FALSE(Function(kNegative).wantsX());
   CHECK_FALSE(Function("%b = prim.convert %x : (tensor<4xf32>) -> tensor<4xi1>").wantsX());
+  CHECK_FALSE(Function("%b = prim.bitcast %x : (tensor<4xf32>) -> tensor<4xi32>\n"
+                       "%found = prim.compare eq %b, %b : (tensor<4xi32>, tensor<4xi32>) -> "
+                       "tensor<4xi1>")
+                  .wantsXFrom(1));
   CHECK_FALSE(Function("%zero = prim.constant dense<0.0> : tensor<4xf32>\n"
                        "%above = prim.compare gt %x, %zero : (tensor<4xf32>, tensor<4xf32>) -> "
                        "tensor<4xi1>")

@@ -25,7 +25,7 @@ OPTIMIZERS = (
     "adamw,amsgrad,weight_decay=0.2",
     "sgd,weight_decay=0.1,clip_grad_norm=0.5",
 )
-GREATEST = 50.0
+GREATEST, ATTEMPTS = 50.0, 1000
 FROM_A_FILE = (torch.jit.ScriptModule, torch.fx.GraphModule)  # of one type and one mode
 TEXT = """import torch
 import torch.nn.functional as F
@@ -88,7 +88,7 @@ def generate(seed, count, dtype, lost=(), trains=False):
     """A module of a type and of so many parts, without those that have a text in them that the format loses; if `trains`, in training mode."""
     draw = random.Random(seed)
     known = [part for part in catalogue_state.PARTS if not any(text in half for half in part for text in lost)]
-    while True:
+    for _ in range(ATTEMPTS):
         parts = []
         for i in range(count):
             init, forward = draw.choice(known)
@@ -97,6 +97,7 @@ def generate(seed, count, dtype, lost=(), trains=False):
         module = Module(seed, parts, dtype, draw.choice(OPTIMIZERS), draw.random() < 0.8 or trains)
         if module.values() is not None:
             return module
+    raise RuntimeError(f"PyTorch trains none of {ATTEMPTS} modules, or gives no ordinary numbers")
 
 
 def train(module, optimizer, convert=checking.as_given, inputs=None):
@@ -105,11 +106,11 @@ def train(module, optimizer, convert=checking.as_given, inputs=None):
     if not isinstance(module, FROM_A_FILE):
         module = copy.deepcopy(module)._apply(convert)
     inputs = {name: convert(x) for name, x in inputs.items()}
-    steps = Optimizer(optimizer, 0.05, [p for p in module.parameters() if p.requires_grad])
+    steps = Optimizer(optimizer, 0.05, [(name, p) for name, p in module.named_parameters() if p.requires_grad])
     losses, results = [], {}
     for _ in range(STEPS):
         found = module(**inputs)
-        steps.torch.zero_grad()
+        steps.zero_grad()
         found["loss"].backward()
         results["y"] = found["y"].clone()
         steps.step()

@@ -17,13 +17,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "test" / "op_samples")]
 
 import checking  # noqa: E402
+import precision as precisions  # noqa: E402
 import targets  # noqa: E402
 import variants  # noqa: E402
 from workers import each_result  # noqa: E402
 
-# Of a tensor's size and a tenth of that of the greatest gradient, element for element: what bf16 makes of products and of
-# softmax stays below, and another scale, mask or head does not.
-RELATIVE, OF_GREATEST = 0.1, 0.1
+# Of a tensor's size and a tenth of that of the greatest gradient, element for element: what 16 bits make of products and of
+# softmax stays below, and another scale, mask or head does not. A rounding to float16 is an eighth of one to bfloat16.
+RELATIVE, OF_GREATEST = {"bf16": 0.1, "fp16": 0.0125}, 0.1
 
 
 def check(task):
@@ -43,14 +44,15 @@ def judge(module, options, folder):
     if not all(x.isfinite().all() for x in expected.values()):
         return "no number", "", 0
     library = "--library-attention" if options.masked else "-q"
-    target = dataclasses.replace(options.target, options=(*options.target.options, "--precision", "bf16", library))
+    target = dataclasses.replace(options.target, options=(*options.target.options, library))
+    compiler = checking.Compiler(options.accc, target, options.limit, precision=precisions.Precision(options.precision))
     try:
         path = folder / f"model{checking.FORMATS[options.format]}"
         checking.write(module, options.format, path)
-        found = checking.found_by_accc(module, options.format, path, checking.Compiler(options.accc, target, options.limit), folder)
+        found = checking.found_by_accc(module, options.format, path, compiler, folder)
     except checking.Unjudged as error:
         return error.verdict, str(error), 0
-    wrong = compare(found, expected)
+    wrong = compare(found, expected, RELATIVE[options.precision])
     return "wrong" if wrong else "right", "\n".join(wrong), calls(folder / "model.json")
 
 
@@ -61,7 +63,7 @@ def gradients(module):
     return {"loss": loss.detach()} | {f"grad.{name}": x for name, x in named if x is not None}
 
 
-def compare(found, expected):
+def compare(found, expected, relative):
     each = lambda x: x.norm().item() / x.numel() ** 0.5  # noqa: E731
     greatest = max(each(x) for name, x in expected.items() if name != "loss")
     lines = []
@@ -70,7 +72,7 @@ def compare(found, expected):
             lines.append(f"{name} is not there")
         elif name in found:
             distance = each(found[name] - x) / (each(x) + (0.5 if name == "loss" else OF_GREATEST * greatest))
-            if not distance < RELATIVE:
+            if not distance < relative:
                 lines.append(f"{name} is off by {distance:.3f}")
     return lines
 
@@ -85,6 +87,7 @@ def main(text):
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--format", default="export", choices=("export", "traced", "onnx"))
+    parser.add_argument("--precision", default="bf16", choices=tuple(precisions.TYPES))
     parser.add_argument("--masked", action="store_true", help="with --library-attention: calls for masks of padding, too")
     parser.add_argument("--limit", type=float, default=60, metavar="SECONDS", help="for a run of a library")
     parser.add_argument("--jobs", type=int, default=2)

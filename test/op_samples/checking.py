@@ -17,6 +17,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "test")]
 
 import accc_export  # noqa: E402
+import moving  # noqa: E402
+import precision as precisions  # noqa: E402
 import targets  # noqa: E402
 from accc_export import joint  # noqa: E402
 from accc_export.traced_joint import trace_joint  # noqa: E402
@@ -54,6 +56,12 @@ class Crash(Unjudged):
     verdict = "crash"
 
 
+class Decided(Unjudged):
+    """Rounding does what is wrong in mixed precision: it moves PyTorch's numbers as far."""
+
+    verdict = "rounding"
+
+
 class TooSlow(Unjudged):
     """A library's run takes longer than allowed: on a machine that interprets its kernels, no fault."""
 
@@ -62,12 +70,13 @@ class TooSlow(Unjudged):
 
 @dataclasses.dataclass
 class Compiler:
-    """A build of accc, what it compiles for, and the seconds that a run of a library and a compile may take."""
+    """A build of accc, what it compiles for and in which precision, and the seconds that a run of a library and a compile may take."""
 
     accc: pathlib.Path
     target: targets.Target
     seconds: float
     compile_seconds: float = 60
+    precision: precisions.Precision = precisions.Precision()
 
     def compile(self, path, library, *options):
         report = library.with_suffix(".json")
@@ -105,7 +114,11 @@ def check(module, format, compiler, folder):
     path = folder / f"model{FORMATS[format]}"
     write(module, format, path)
     relative = rounding_of(given(module))
-    wrong = compare(found_by_accc(module, format, path, compiler, folder), single, double, relative)
+    found = found_by_accc(module, format, path, compiler, folder)
+    wrong = compare(found, single, double, relative)
+    if wrong and compiler.precision.is_mixed:
+        expected = mixed_reference(module, single, double, compiler.precision, format)
+        wrong = expected.unexplained(wrong, found)
     if wrong and format == "onnx" and (message := found_in_file(module, path, single, double, relative)):
         raise NoExport(f"the file computes other numbers by ONNX's reference evaluator: {message}")
     if wrong and format in ("scripted", "traced") and (message := found_in_script(module, path, single, double, relative)):
@@ -114,15 +127,17 @@ def check(module, format, compiler, folder):
         raise NoExport(f"PyTorch's joint graph computes other numbers in PyTorch, too: {message}")
     if wrong and format in PROGRAMS and (message := found_in_program(module, format, single, double, relative)):
         raise NoExport(f"PyTorch's exported program computes other numbers in PyTorch, too: {message}")
+    if wrong and compiler.precision.is_mixed and moving.decides(expected, lambda move: reference(module, move), wrong):
+        raise Decided("\n".join(wrong))
     return wrong
 
 
-def reference(module, convert):
-    """PyTorch's results and gradients, with the module's tensors converted."""
+def reference(module, convert, precision=precisions.Precision(), scale=1.0):
+    """PyTorch's results and gradients, with the module's tensors converted, in a precision in which the loss has a scale."""
     module = copy.deepcopy(module)._apply(convert)
     for sample in module.samples:
         sample.leaves = [convert(x) for x in sample.leaves]
-    return results(module, {name: convert(x) for name, x in module.inputs.items()})
+    return results(module, {name: convert(x) for name, x in module.inputs.items()}, precision, scale)
 
 
 def as_given(x):
@@ -133,17 +148,18 @@ def in_double(x):
     return x.double() if isinstance(x, torch.Tensor) and x.is_floating_point() else x
 
 
-def results(module, inputs):
+def results(module, inputs, precision=precisions.Precision(), scale=1.0):
     """What a module gives, its buffers after that, and the gradients of its parameters."""
-    found = module(**inputs)
+    with precision.running():
+        found = module(**inputs)
     loss = found.pop("loss")
     found |= {f"buffer.{name}": x for name, x in module.named_buffers()}
     parameters = dict(module.named_parameters())
     gradients = [None] * len(parameters)
     if loss.requires_grad:
-        gradients = torch.autograd.grad(loss, list(parameters.values()), allow_unused=True)
+        gradients = torch.autograd.grad(scale * loss, list(parameters.values()), allow_unused=True)
     for (name, parameter), gradient in zip(parameters.items(), gradients):
-        found[f"grad.{name}"] = torch.zeros_like(parameter) if gradient is None else gradient
+        found[f"grad.{name}"] = torch.zeros_like(parameter) if gradient is None else gradient / scale
     return {name: x.detach().clone() for name, x in found.items()}  # PyTorch has zeros without memory
 
 
@@ -185,7 +201,8 @@ def found_by_accc(module, format, path, compiler, folder):
     trained = folder / "trained.safetensors"
     loss = [] if format in JOINT else ["--loss", "output:loss"]
     given = [f"--input={described(name, x)}" for name, x in module.inputs.items()] if format == "scripted" else []
-    compiler.compile(path, library, "--optimizer", "sgd", "--weights", "embed", "-q", *loss, *given)
+    mixed = compiler.precision.options(format in JOINT)
+    compiler.compile(path, library, "--optimizer", "sgd", "--weights", "embed", "-q", *loss, *given, *mixed)
     save_file(module.inputs, inputs)
     step = ["--allow-nonfinite", "--inputs", inputs]
     compiler.run(library, *step, "--entry", "grad_step", "--outputs", outputs)
@@ -223,6 +240,52 @@ def compare(found, single, double, relative):
         if message:
             wrong.append(f"{name} {message}")
     return wrong
+
+
+@dataclasses.dataclass
+class MixedReference:
+    """What PyTorch gives in single and in double precision, and under autocast as numbers of single precision."""
+
+    precision: precisions.Precision
+    single: dict
+    double: dict
+    rounded: dict
+
+    def __post_init__(self):
+        differs = lambda name, x: self.precision.has_products or difference(x, self.single[name], self.double[name], RELATIVE)  # noqa: E731
+        self.samples = {sample_of(name) for name, x in self.rounded.items() if differs(name, x)}
+
+    def compare(self, found):
+        """As the function of this name."""
+        return self.unexplained(compare(found, self.single, self.double, RELATIVE), found)
+
+    def unexplained(self, wrong, found):
+        """Of the lines of what differs in single precision, those that rounding to 16 bits does not explain."""
+        return [line for line in wrong if not self._explains(name_of(line), found)]
+
+    def are_rounded(self, lines):
+        """Whether these are about samples in which autocast rounds something."""
+        return all(sample_of(name_of(line)) in self.samples for line in lines)
+
+    def _explains(self, name, found):
+        both = name in found and sample_of(name) in self.samples
+        return both and self.precision.explains(found[name], self.rounded[name], self.double[name])
+
+
+def mixed_reference(module, single, double, precision, format):
+    rounded = reference(module, as_given, precision, precision.scale(format in JOINT))
+    return MixedReference(precision, single, double, {name: x.to(single[name].dtype) for name, x in rounded.items()})
+
+
+def name_of(line):
+    """Of the tensor that a line of `compare` is about."""
+    return line.split(" ")[0]
+
+
+def sample_of(name):
+    """The number of the sample whose result, gradient or buffer this is."""
+    match = re.match(r"(?:y|(?:grad|buffer)\.[pm])(\d+)", name)
+    return match and int(match[1])
 
 
 def difference(found, expected, exact, relative):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Verdicts of samples that make one module."""
 
-import re
 import time
 
 import checking
@@ -26,8 +25,11 @@ def judge(parts, task, folder):
 
 
 def _alone(part, together, task, folder):
-    """Of a sample that was wrong together with others."""
+    """Of a sample that was wrong together with others. In mixed precision one that is right alone is right: what a product of another
+    sample reads is rounded for all that read it, and the gradients of their results are of the same numbers."""
     verdict, message = judge([part], task, folder)[0]
+    if task.precision.is_mixed and verdict == "right":
+        return verdict, message
     return ("wrong", "beside other samples " + "\n".join(together)) if verdict in ("right", "not run") else (verdict, message)
 
 
@@ -35,14 +37,14 @@ def _named(message):
     """The lines of a message by the sample whose result, gradient or buffer they name."""
     lines = {}
     for line in message.split("\n"):
-        if match := re.match(r"(?:y|(?:grad|buffer)\.[pm])(\d+)", line):
-            lines.setdefault(int(match[1]), []).append(line)
+        if (sample := checking.sample_of(line)) is not None:
+            lines.setdefault(sample, []).append(line)
     return lines
 
 
 def _verdict(parts, task, folder):
     try:
-        compiler = checking.Compiler(task.accc, task.target, task.limit * len(parts), COMPILE_SECONDS + 5 * len(parts))
+        compiler = checking.Compiler(task.accc, task.target, task.limit * len(parts), COMPILE_SECONDS + 5 * len(parts), task.precision)
         parts = [sampling.derived(part) for part in parts] if task.format == "derived" else parts
         wrong = checking.check(sampling.Samples(parts), task.format, compiler, folder)
         return ("wrong", "\n".join(wrong)) if wrong else ("right", "")

@@ -25,10 +25,16 @@ OF_NARROW = (
 )
 """The same of types of 16 bits, of which samples have equal elements by rounding."""
 
+OF_MIXED = (
+    (r"^(add(mv|mm|bmm)|baddbmm|mv|v?dot|inner|tensordot|einsum|nn\.Bilinear|.*linear_cross_entropy|.*_flash_attention_for_cpu)", r" is off by ", "accc rounds every product, and torch.autocast leaves this one in float32 on a CPU"),
+)
+"""The same in mixed precision."""
 
-def difference(operator, message, dtype):
+
+def difference(operator, message, dtype, is_mixed=False):
     """The reason of a known difference, or an empty text."""
-    for name, pattern, reason in DIFFERENCES + (OF_NARROW if dtype.is_floating_point and dtype.itemsize == 2 else ()):
+    more = OF_MIXED if is_mixed else OF_NARROW if dtype.is_floating_point and dtype.itemsize == 2 else ()
+    for name, pattern, reason in DIFFERENCES + more:
         if re.search(name, operator) and all(re.search(pattern, line) for line in message.split("\n")):
             return reason
     return ""

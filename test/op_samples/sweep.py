@@ -17,6 +17,7 @@ import checking
 import judging
 import known
 import modules
+import precision as precisions
 import samples as sampling
 import targets
 from workers import each_result
@@ -40,14 +41,14 @@ def check_operators(task):
     task.end = time.monotonic() + SECONDS
     with tempfile.TemporaryDirectory() as folder:
         return [
-            row(*x, *found, task.dtype)
+            row(*x, *found, task)
             for batch in batches([x for name in task.names for x in samples_of(name, task)])
             for x, found in zip(batch, judging.judge([part for _, _, part in batch], task, pathlib.Path(folder)))
         ]
 
 
-def row(operator, kind, part, verdict, message, dtype):
-    if verdict == "wrong" and (why := known.difference(operator, message, dtype)):
+def row(operator, kind, part, verdict, message, task):
+    if verdict == "wrong" and (why := known.difference(operator, message, task.dtype, task.precision.is_mixed)):
         verdict, message = "known", why
     return {"operator": operator, "kind": kind, "sample": part.text[:300], "verdict": verdict, "message": message}
 
@@ -71,6 +72,7 @@ def main(text):
     parser.add_argument("--operators", default="", metavar="REGEX", help="only those whose name in OpInfo contains it")
     parser.add_argument("--format", default="export", choices=[name for name in checking.FORMATS if name != "scripted"])
     parser.add_argument("--dtype", default=torch.float32, type=lambda name: getattr(torch, name), help="float32 (default), int64, ...")
+    parser.add_argument("--precision", default="fp32", choices=precisions.NAMES, help="mixed: bf16 or fp16, beside torch.autocast")
     parser.add_argument("--samples", type=int, default=32, help="at most so many of each operator")
     parser.add_argument("--target", default="cpu", choices=targets.NAMES, help="cuda: the stand-in for a GPU runs the libraries")
     parser.add_argument("--limit", type=float, default=20, metavar="SECONDS", help="for each sample in a run of a library")
@@ -78,6 +80,9 @@ def main(text):
     parser.add_argument("--accc", type=pathlib.Path, default=ROOT / "build/bin/accc")
     parser.add_argument("--results", type=pathlib.Path, help="a JSON file of all rows")
     options = parser.parse_args()
+    if options.precision != "fp32" and options.dtype != torch.float32:
+        parser.error("--precision is for operators in float32")
+    options.precision = precisions.Precision(options.precision)
     options.target = targets.find(options.target, options.accc)
     names = [n for n, info in everything().items() if re.search(options.operators, n) and options.dtype in info.dtypes]
     tasks = [argparse.Namespace(**vars(options), names=names[i : i + OPERATORS]) for i in range(0, len(names), OPERATORS)]

@@ -3,6 +3,7 @@
 
 LINES = []  # functions of a Chooser that give the right side of an assignment, or None
 WRITES = []  # the same for statements that change a value
+PRODUCTS = []  # the same as LINES, of products
 
 
 class Chooser:
@@ -128,6 +129,11 @@ def line(function):
 
 def write(function):
     WRITES.append(function)
+    return function
+
+
+def product(function):
+    PRODUCTS.append(function)
     return function
 
 

@@ -13,6 +13,13 @@ class Pair(NamedTuple):
     second: Optional[Tensor]
 
 
+def projected(x: Tensor, size: int) -> Tensor:
+    """A product with a matrix of ordinary numbers."""
+    count = x.size(-1)
+    weights = torch.sin(torch.arange(count * size, dtype=torch.float32, device=x.device) + 0.5).view(count, size)
+    return x @ weights.to(x.dtype) / max(1.0, float(count)) ** 0.5
+
+
 def early(x: Tensor, low: float) -> Tensor:
     if low > 1.0:
         return x * low

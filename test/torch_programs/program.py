@@ -12,7 +12,7 @@ import chooser
 import helpers
 import rounding
 
-for name in ("catalogue", "catalogue_types", "catalogue_views", "catalogue_indices", "catalogue_selections", "catalogue_writes", "catalogue_flow"):
+for name in ("catalogue", "catalogue_types", "catalogue_views", "catalogue_indices", "catalogue_selections", "catalogue_writes", "catalogue_flow", "catalogue_products"):
     importlib.import_module(name)
 
 MOST_ELEMENTS, GREATEST = 600, 50.0
@@ -77,12 +77,12 @@ class Program:
     def without(self, index):
         return Program(self.inputs, self.lines[:index] + self.lines[index + 1 :])
 
-    def moved(self, generator):
+    def moved(self, move):
         """The same with every value moved a little, where that can be."""
 
         def noise(x):
             try:
-                x.data.copy_(rounding.moved(x.data, generator))
+                x.data.copy_(move(x.data))
             except RuntimeError:  # elements that share their memory
                 pass
 
@@ -146,8 +146,8 @@ def make_inputs(draw, generator, dtype):
     return inputs
 
 
-def generate(seed, count, dtype, fits=lambda program: True):
-    """A program of about so many lines, each of which fits, whose first floats are of a type."""
+def generate(seed, count, dtype, fits=lambda program: True, products=0.0):
+    """A program of about so many lines, each of which fits, whose first floats are of a type; that part of the lines are products."""
     draw = random.Random(seed)
     inputs = make_inputs(draw, torch.Generator().manual_seed(seed), dtype)
     program = Program(inputs, [])
@@ -157,11 +157,13 @@ def generate(seed, count, dtype, fits=lambda program: True):
         if len(program.lines) >= count:
             break
         lines = chooser.WRITES if draw.random() < 0.25 else chooser.LINES
+        if products and draw.random() < products:
+            lines = chooser.PRODUCTS
         try:
             text = draw.choice(lines)(chooser.Chooser(draw, values))
         except (LookupError, IndexError, ValueError):
             continue
-        if lines is chooser.LINES:
+        if lines is not chooser.WRITES:
             name = f"v{len(inputs) + len(program.lines)}"
             text = f"{name} = {text}".replace("NEW", name)
         longer = Program(inputs, [*program.lines, text])

@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 
 import catalogue_state
 import checking
+import precision as precisions
 from accc_export.training import Optimizer
 
 STEPS = 3
@@ -74,18 +75,19 @@ class Module:
         module.inputs = {"x": torch.randn(3, 4).to(self.dtype), "words": torch.randint(0, 5, (3,))}
         return module if self.is_training else module.eval()
 
-    def values(self):
+    def values(self, precision=precisions.Precision()):
         """PyTorch's results, if these are ordinary numbers; else None."""
         try:
             with tempfile.TemporaryDirectory() as folder:
-                found = train(self.make(pathlib.Path(folder)), self.optimizer)
+                found = train(self.make(pathlib.Path(folder)), self.optimizer, precision=precision)
         except Exception:
             return None
         return found if all(bool(torch.isfinite(x).all() and x.abs().max() < GREATEST) for x in found.values() if x.is_floating_point()) else None
 
 
-def generate(seed, count, dtype, lost=(), trains=False):
-    """A module of a type and of so many parts, without those that have a text in them that the format loses; if `trains`, in training mode."""
+def generate(seed, count, dtype, lost=(), trains=False, precision=precisions.Precision()):
+    """A module of a type and of so many parts, without those that have a text in them that the format loses; if `trains`, in training mode.
+    PyTorch takes it in a precision, too."""
     draw = random.Random(seed)
     known = [part for part in catalogue_state.PARTS if not any(text in half for half in part for text in lost)]
     for _ in range(ATTEMPTS):
@@ -95,12 +97,12 @@ def generate(seed, count, dtype, lost=(), trains=False):
             number = lambda _: str(round(draw.uniform(-1, 1), 2))  # noqa: E731
             parts.append(tuple(re.sub(r"\{n\}", number, text.replace("#", str(i))) for text in (init, forward)))
         module = Module(seed, parts, dtype, draw.choice(OPTIMIZERS), draw.random() < 0.8 or trains)
-        if module.values() is not None:
+        if module.values() is not None and (not precision.is_mixed or module.values(precision) is not None):
             return module
     raise RuntimeError(f"PyTorch trains none of {ATTEMPTS} modules, or gives no ordinary numbers")
 
 
-def train(module, optimizer, convert=checking.as_given, inputs=None):
+def train(module, optimizer, convert=checking.as_given, inputs=None, precision=precisions.Precision(), scale=1.0):
     """Losses of all steps, results of the last, parameters and buffers after it."""
     inputs = inputs or module.inputs
     if not isinstance(module, FROM_A_FILE):
@@ -109,9 +111,13 @@ def train(module, optimizer, convert=checking.as_given, inputs=None):
     steps = Optimizer(optimizer, 0.05, [(name, p) for name, p in module.named_parameters() if p.requires_grad])
     losses, results = [], {}
     for _ in range(STEPS):
-        found = module(**inputs)
+        with precision.running():
+            found = module(**inputs)
         steps.zero_grad()
-        found["loss"].backward()
+        (scale * found["loss"]).backward()
+        for parameter in module.parameters():
+            if scale != 1 and parameter.grad is not None:
+                parameter.grad /= scale
         results["y"] = found["y"].clone()
         steps.step()
         losses.append(found["loss"].detach().clone())
@@ -119,7 +125,7 @@ def train(module, optimizer, convert=checking.as_given, inputs=None):
     state = dict(module.named_parameters()) | {n: x for n, x in module.named_buffers() if n in module.state_dict()}
     results |= {f"param.{n}": (torch.view_as_real(x) if x.is_complex() else x).detach().clone() for n, x in state.items()}
     if not isinstance(module, FROM_A_FILE):
-        with torch.no_grad():
+        with torch.no_grad(), precision.running():
             results["evaluated"] = module.eval()(**inputs)["y"]
     return results
 
@@ -135,6 +141,7 @@ def check(program, format, compiler, folder):
     checking.write(module, format, path)
     options = [] if format == "joint" else ["--loss", "output:loss"]
     options += [f"--input={checking.described(name, x)}" for name, x in module.inputs.items()] if format == "scripted" else []
+    options += compiler.precision.options(format in checking.JOINT)
     compiler.compile(path, library, "--optimizer", f"{program.optimizer},lr=0.05", "--weights", "embed", "-q", *options)
     save_file(module.inputs, inputs)
     outputs, trained = folder / "outputs.safetensors", folder / "trained.safetensors"
@@ -152,11 +159,19 @@ def check(program, format, compiler, folder):
         if before is not None and torch.equal(before, single[name]):
             found[name] = before.detach()
     wrong = checking.compare(found, single, double, relative)
+    if wrong and compiler.precision.is_mixed:
+        wrong = mixed_reference(module, program.optimizer, compiler.precision, format).unexplained(wrong, found)
     if wrong and format in ("scripted", "traced") and (message := found_in_file(program, module, path, single, double, relative)):
         raise checking.NoExport(f"the file computes other numbers in PyTorch, too: {message}")
     if wrong and format in checking.PROGRAMS and (message := found_in_program(program, module, format, single, double, relative)):
         raise checking.NoExport(f"PyTorch's exported program computes other numbers in PyTorch, too: {message}")
     return [*wrong, *(f"{name} is not there" for name in missing if name not in found and name.startswith("param."))]
+
+
+def mixed_reference(module, optimizer, precision, format):
+    single, double = train(module, optimizer), train(module, optimizer, checking.in_double)
+    rounded = train(module, optimizer, precision=precision, scale=precision.scale(format in checking.JOINT))
+    return checking.MixedReference(precision, single, double, {name: x.to(single[name].dtype) for name, x in rounded.items()})
 
 
 def found_in_file(program, module, path, single, double, relative):

@@ -9,9 +9,11 @@ import sys
 import time
 
 from children import Failure, Limits, NoEnd, call, run
+from floats import Floats
 from targets import Target
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOLERANCE = "1e-5"  # of mixed precision: nothing is close but by how far torch.autocast is from float64
 sys.path.insert(0, str(ROOT / "examples" / "export"))
 
 
@@ -35,6 +37,7 @@ class Row:
     compiler: str = ""
     target: str = "cpu"
     dtype: str = "float32"
+    precision: str = "fp32"
 
     @property
     def stem(self) -> str:
@@ -42,7 +45,7 @@ class Row:
         return self.format if self.target == "cpu" else f"{self.format}.{self.target}"
 
 
-def make(suite: str, name: str, folder: pathlib.Path, formats: list[str], dtype: str, limits: Limits) -> dict:
+def make(suite: str, name: str, folder: pathlib.Path, formats: list[str], floats: Floats, limits: Limits) -> dict:
     """Builds and exports what is not there yet; what exports.json says, by format."""
     exports = folder / "exports.json"
     known = json.loads(exports.read_text()) if exports.exists() else {}
@@ -50,7 +53,7 @@ def make(suite: str, name: str, folder: pathlib.Path, formats: list[str], dtype:
     if missing:
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            call("make", "make", (suite, name, folder, missing, dtype), folder / "make.log", limits.make, limits.memory)
+            call("make", "make", (suite, name, folder, missing, floats), folder / "make.log", limits.make, limits.memory)
         except Failure as failure:
             known = json.loads(exports.read_text()) if exports.exists() else {}
             for wanted in missing:
@@ -84,11 +87,21 @@ def compile_model(
     command = [accc, "compile", model, "-o", library, "--report", report, *options]
     command += ["--optimizer", "sgd", "--weights", "embed"]
     command += [] if row.format == "joint" else ["--loss", "output:loss"]  # a joint graph holds its loss
+    command += _mixed(row, folder)
     start, processor = time.monotonic(), _processor_seconds()
     run(command, folder / f"{row.stem}.compile.log", limits.compile, limits.memory)
     row.seconds, row.processor_seconds = time.monotonic() - start, _processor_seconds() - processor
     row.kernels = sum(json.loads(report.read_text())["summary"]["kernels"].values())
     return library
+
+
+def _mixed(row: Row, folder: pathlib.Path) -> list[str]:
+    """The options of mixed precision, with the loss scale that the goldens have. None reaches the gradients of a joint graph."""
+    if row.precision == "fp32":
+        return []
+    scale = json.loads((folder / "meta.json").read_text()).get("loss_scale")
+    scale = "none" if scale and row.format == "joint" else scale
+    return ["--precision", row.precision, *(["--loss-scale", scale] if scale else [])]
 
 
 def _processor_seconds() -> float:
@@ -102,6 +115,7 @@ def compare(
     """Fills the row's verdict, from what accc diff says of the library and the goldens in `folder`."""
     row.verdict = "wrong"
     command, log = [accc, "diff", library, folder, "--json"], folder / f"{row.stem}.diff.log"
+    command += [] if row.precision == "fp32" else ["--tolerance", TOLERANCE]
     try:
         _read(row, run(command, log, limits.compile, limits.memory, (0, 1), target.environment))
     except NoEnd:
@@ -173,7 +187,7 @@ def _from_moved_weights(
     training = ["--steps", str(meta["steps"]), "--lr", str(meta["lr"]), "--save-params", trained]
     counts = []
     try:
-        call("make", "write_moved_weights", (row.suite, row.model, folder, row.dtype), log, limits.make, limits.memory)
+        call("make", "write_moved_weights", (row.suite, row.model, folder, Floats(row.dtype, row.precision)), log, limits.make, limits.memory)
         for weights in sorted(folder.glob("weights*.safetensors")):
             run([*command, weights, "--entry", "grad_step", "--outputs", outputs], log, **given)
             run([*command, weights, *training], log, **given)

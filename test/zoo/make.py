@@ -14,6 +14,7 @@ import warnings
 
 import suites
 import torch
+from floats import Floats
 from wrapping import Model, prepare
 
 from cases import accc_export
@@ -32,7 +33,6 @@ MOVED_BY_ACCC, SHORT_WALK = 5, 4
 STEPS = 2
 RATE = 0.01
 LOSS = "output:loss"
-FULL = "float32"
 
 
 def export_program(model: Model, path: pathlib.Path) -> None:
@@ -97,8 +97,8 @@ def _program(model: Model):
     return program
 
 
-def write_goldens(model: Model, folder: pathlib.Path, steps: int = STEPS, moved: int = MOVED) -> GoldenRun:
-    """Inputs, meta.json, and what PyTorch makes of some steps, also in float64 where the module can.
+def write_goldens(model: Model, folder: pathlib.Path, precision: str = "fp32", steps: int = STEPS, moved: int = MOVED) -> GoldenRun:
+    """Inputs, meta.json, and what PyTorch makes of some steps in a precision, also in float64 where the module can.
 
     `moved` more runs start from weights moved by some units in the last place, which does to the values inside what
     another order of summation does: what differs among these runs is decided by rounding.
@@ -108,14 +108,16 @@ def write_goldens(model: Model, folder: pathlib.Path, steps: int = STEPS, moved:
     names = {"inputs": tuple(model.inputs), "outputs": ("loss",), "returned": ("loss",), "parameters": parameters, "frozen": ()}
     done = Export(folder, "", 0, **names, statistics=statistics, buffers=(), dims={}, random=False)
     call = make_call(model.module, model.inputs)
-    run = GoldenRun(model.module, call, done, LOSS, None, "sgd", RATE, steps)
+    run = GoldenRun(model.module, call, done, LOSS, None, "sgd", RATE, steps, precision)
     save_tensors(call.inputs, folder / "inputs.safetensors")
     half = run.write(folder, double=True, noise=False, moved=0)
     for number in range(1, moved + 1):
         module = _moved(model.module, number, WALK)
         save_tensors(run.train(module, torch.float32), folder / f"moved{number}.safetensors")
     meta = {"files": [], "loss": LOSS, "optimizer": "sgd", "lr": RATE, "steps": steps, "dims": {}}
-    meta |= {"dropout": False, "torch": torch.__version__, **half}
+    meta |= {"dropout": False, "torch": torch.__version__, "precision": precision, **half}
+    if run.loss_scale is not None:
+        meta["loss_scale"] = f"dynamic,init_scale={run.loss_scale:.17g}"
     (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
     return run
 
@@ -125,7 +127,7 @@ def write_noise(run: GoldenRun, folder: pathlib.Path) -> None:
 
     Seeds are chosen without it: runs from weights that are moved this far differ by more than rounding does.
     """
-    measured = measure(run.module, load_file(folder / "golden.safetensors"), lambda x: run.train(x, torch.float32))
+    measured = measure(run.module, load_file(folder / "golden.safetensors"), lambda x: run.train(x, torch.float32), run.precision)
     meta = json.loads((folder / "meta.json").read_text())
     (folder / "meta.json").write_text(json.dumps(meta | measured, indent=2) + "\n")
 
@@ -138,12 +140,12 @@ def _moved(module: torch.nn.Module, number: int, walk: int) -> torch.nn.Module:
     return module
 
 
-def write_moved_weights(suite: str, name: str, folder: pathlib.Path, dtype: str) -> None:
+def write_moved_weights(suite: str, name: str, folder: pathlib.Path, floats: Floats) -> None:
     """Weights for accc to start from: nearer to the model's than those of the moved goldens, as accc itself rounds, too."""
     _be_quiet()
-    model = _steady(suite, name, folder, dtype)
+    model = _steady(suite, name, folder, floats)
     for number in range(1, MOVED_BY_ACCC + 1):
-        state = _moved(model.module, number, SHORT_WALK if dtype == FULL else 1)
+        state = _moved(model.module, number, SHORT_WALK if floats.are_full else 1)
         tensors = {**dict(state.named_parameters()), **dict(state.named_buffers())}
         save_tensors(tensors, folder / f"weights{number}.safetensors")
 
@@ -177,7 +179,7 @@ def first_line(error: BaseException) -> str:
 
 
 def _steady(
-    suite: str, name: str, folder: pathlib.Path, dtype: str = FULL, steps: int = STEPS, moved: int = MOVED
+    suite: str, name: str, folder: pathlib.Path, floats: Floats = Floats(), steps: int = STEPS, moved: int = MOVED
 ) -> Model:
     """The model with goldens in `folder`: of some seeds, the first in whose training rounding does not decide,
     or else that in whose it decides least.
@@ -187,11 +189,11 @@ def _steady(
     """
     chosen = folder / "seed"
     if chosen.exists():
-        return prepare(suites.load(suite).build(name, int(chosen.read_text())), dtype)
+        return prepare(suites.load(suite).build(name, int(chosen.read_text())), floats.dtype)
 
     def attempt(seed: int) -> tuple[Model, GoldenRun, int]:
-        model = prepare(suites.load(suite).build(name, seed), dtype)
-        run = write_goldens(model, folder, steps, moved if dtype == FULL else 0)
+        model = prepare(suites.load(suite).build(name, seed), floats.dtype)
+        run = write_goldens(model, folder, floats.precision, steps, moved if floats.are_full else 0)
         return model, run, sum(against_itself(folder))
 
     decided = []
@@ -208,10 +210,10 @@ def _steady(
     return model
 
 
-def make(suite: str, name: str, folder: pathlib.Path, formats: list[str], dtype: str) -> None:
+def make(suite: str, name: str, folder: pathlib.Path, formats: list[str], floats: Floats) -> None:
     """See above; `folder` is there."""
     _be_quiet()
-    model = _steady(suite, name, folder, dtype)
+    model = _steady(suite, name, folder, floats)
     done = json.loads((folder / "exports.json").read_text()) if (folder / "exports.json").exists() else {}
     for wanted in formats:
         file, export = FORMATS[wanted]

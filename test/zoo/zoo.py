@@ -17,6 +17,7 @@ import suites
 import targets
 from checking import Row, check, make
 from children import Limits
+from floats import Floats
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FORMATS = ("export", "core", "onnx", "traced", "scripted", "joint")
@@ -30,6 +31,7 @@ def parse_arguments(description: str):
     parser.add_argument("--models", type=re.compile, default=re.compile(""), metavar="REGEX", help="of their names")
     parser.add_argument("--format", default=",".join(FORMATS), help="some of the formats (default: all)")
     parser.add_argument("--dtype", default="float32", choices=("float32", "bfloat16", "float16"), help="of the modules")
+    parser.add_argument("--precision", default="fp32", choices=("fp32", "bf16", "fp16"), help="of modules in float32: mixed, beside torch.autocast")
     parser.add_argument("--fresh", action="store_true", help="export and check again what is known")
     parser.add_argument("--keep-right", action="store_true", help="keep what another build of accc got right")
     parser.add_argument("--real", action="store_true", help="models in their published configurations, with times")
@@ -49,10 +51,13 @@ def parse_arguments(description: str):
             parser.error(f"unknown {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     if options.real and options.target != "cpu":
         parser.error("--real measures times, which a stand-in for a GPU does not have")
-    if options.dtype != "float32":
+    options.floats = Floats(options.dtype, options.precision)
+    if not options.floats.are_full:
         if options.real or options.report:
             parser.error("--real and --report are for float32")
-        options.cache /= options.dtype
+        if options.dtype != "float32" and options.precision != "fp32":
+            parser.error("--precision is for modules in float32")
+        options.cache = options.floats.within(options.cache)
     options.target = targets.find(options.target, options.accc)
     return options
 
@@ -97,9 +102,9 @@ def sweep_model(suite, name, formats, options, results, compiler) -> list[Row]:
             rows[form] = row
     missing = [form for form in formats if form not in rows]
     limits = Limits(options.timeout, options.timeout, int(options.memory * 2**30))
-    exports = make(suite, name, folder, missing, options.dtype, limits) if missing else {}
+    exports = make(suite, name, folder, missing, options.floats, limits) if missing else {}
     for form in missing:
-        rows[form] = row = Row(suite, name, form, "no export", compiler=compiler, target=options.target.name, dtype=options.dtype)
+        rows[form] = row = Row(suite, name, form, "no export", compiler=compiler, target=options.target.name, **dataclasses.asdict(options.floats))
         if "error" in exports[form]:
             row.message = exports[form]["error"]
             row.verdict = "not built" if row.message.startswith("not built") else "no export"

@@ -19,6 +19,7 @@ import report
 import suites
 import zoo
 from children import Failure, call
+from floats import Floats
 from targets import Target
 
 # Counts its calls, and answers as its first line says.
@@ -74,7 +75,7 @@ class ZooTest(unittest.TestCase):
         accc = self.folder / "accc"
         accc.write_text(COMPILER.format(python=sys.executable, answer=f"answer = {answer!r}"))
         accc.chmod(0o755)
-        settings = dict(fresh=False, keep_right=False, timeout=20, memory=16, accc=accc, target=Target("cpu"), dtype="float32")
+        settings = dict(fresh=False, keep_right=False, timeout=20, memory=16, accc=accc, target=Target("cpu"), floats=Floats())
         return types.SimpleNamespace(**{**settings, **options})
 
     def sweep(self, answer, compiler="1", formats=("export",), **options):
@@ -140,6 +141,16 @@ class ZooTest(unittest.TestCase):
     def test_library_for_another_target_proves_nothing(self):
         with self.assertRaisesRegex(RuntimeError, "compiled for cpu, not for cuda"):
             self.sweep("fall back", target=Target("cuda", ("--target", "cuda"), {**os.environ, "STANDIN": "1"}))
+
+    def test_mixed_precision_is_that_of_the_goldens(self):
+        meta = self.results.folder("timm", "net") / "meta.json"
+        meta.write_text(json.dumps({"precision": "fp16", "loss_scale": "dynamic,init_scale=128"}))
+        with unittest.mock.patch.object(checking, "run", wraps=checking.run) as run:
+            (row,) = self.sweep("right", floats=Floats(precision="fp16"))
+        self.assertEqual((row.verdict, row.precision), ("right", "fp16"))
+        compiled, compared = (list(map(str, call.args[0])) for call in run.call_args_list)
+        self.assertIn("--precision fp16 --loss-scale dynamic,init_scale=128", " ".join(compiled))
+        self.assertIn("--tolerance", compared)
 
     def test_failed_export_keeps_the_exporters_words(self):
         (row,) = self.sweep("right", formats=["onnx"])

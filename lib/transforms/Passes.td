@@ -114,7 +114,7 @@ def RoundContractionsPass : Pass<"round-contractions", "::mlir::func::FuncOp"> {
     is rounded for a contraction is so for all that read it, and kept in 16 bits alone; but for an argument of the function and
     a sum, which are more exact for others: parameters, which an optimizer updates in f32, and
     residual connections; and for what others compare with other values (the greatest of some, which a gradient looks for
-    among them), or of which they compute a steep function (the logarithm of 1 - p, an exponential). A product that leads to no other contraction gives the f32 of its sums, as do
+    among them), or of which they compute a steep function (a logarithm, an exponential). A product that leads to no other contraction gives the f32 of its sums, as do
     gradients of weights. What is averaged by rounded probabilities of a softmax is divided by their sum. A product of full precision
     stays as it is, and so does one that adds nothing up.
 

@@ -13,6 +13,7 @@ bool prim::passesOn(OpOperand &use) {
   return llvm::TypeSwitch<Operation *, bool>(use.getOwner())
       .Case<AddOp, SubOp, NegOp, AbsOp, MulOp, DivOp, MaxOp, MinOp, SelectOp>(
           [](Operation *) { return true; })
+      .Case<SqrtOp, RsqrtOp, PowOp>([&](Operation *) { return use.getOperandNumber() == 0; })
       .Case(
           [](ConvertOp convert) { return isa<FloatType>(getElementTypeOrSelf(convert.getType())); })
       .Default([](Operation *op) {
@@ -72,8 +73,9 @@ bool prim::magnifiesError(OpOperand &use, RoundedOperand rounded) {
   if (::jumps(use, rounded.inSum))
     return true;
   return llvm::TypeSwitch<Operation *, bool>(use.getOwner())
-      .Case<ExpOp, Expm1Op, Log1pOp, SinOp, CosOp, AsinOp, AcosOp>([](Operation *) { return true; })
-      .Case<LogOp, SqrtOp, RsqrtOp>([&](Operation *) { return isSmall; })
+      .Case<ExpOp, Expm1Op, LogOp, Log1pOp, SinOp, CosOp, AsinOp, AcosOp>(
+          [](Operation *) { return true; })
+      .Case<SqrtOp, RsqrtOp>([&](Operation *) { return isSmall; })
       .Case([&](DivOp) { return operand == 1 && isSmall; })
       .Case([&](PowOp pow) { return isSteep(pow, operand, isSmall); })
       .Default([](Operation *op) {

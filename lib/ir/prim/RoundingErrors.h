@@ -8,7 +8,7 @@
 namespace accc::prim {
 
 /// Whether the result consists of the operand, in a view, a sum, a product or a quotient, of two
-/// values or of many.
+/// values or of many, or is a power of it.
 bool passesOn(mlir::OpOperand &use);
 
 /// Whether sums add the operand up with others, so that most of it may cancel.
@@ -29,7 +29,8 @@ struct RoundedOperand {
 };
 
 /// Whether the op's result is much farther off than its operand: it jumps, or it is steep where the
-/// operand is (the logarithm of 1 - p, an exponential, a quotient by what may be zero).
+/// operand is (the logarithm of 1 - p or of what is nearly one, an exponential, a quotient by what
+/// may be zero).
 bool magnifiesError(mlir::OpOperand &use, RoundedOperand operand);
 
 } // namespace accc::prim

@@ -10,27 +10,33 @@ from torch._subclasses import fake_tensor
 from torch.fx.experimental import proxy_tensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import _disable_current_modes
+from torch.utils._pytree import tree_leaves
 
-_ELEMENTS = 4096
+_ELEMENTS, _MANY = 4096, 2**18
+"""How many elements a tensor has at most of which the values are known; and where forward asks for them, such as the mask of 512 tokens."""
+
 _GRIDS = (torch.linspace, torch.logspace, torch.arange)
+_FILLED = (torch.eye, torch.full, torch.ones, torch.zeros)
 _PLAIN = (int, float, bool, type(None), torch.dtype, torch.device, torch.layout)
 """The types of arguments that no trace makes anything of."""
 
 
 class _Grids(TorchFunctionMode):
     """Makes grids, such as a solver's times, of a list of their numbers, which tracers know. PyTorch (2.15) knows no tensor that an
-    operator makes of nothing. Integers may be places, which compilers know as such."""
+    operator makes of nothing. Integers may be places, which compilers know as such, and what is filled is mostly written into: of
+    those, all that forward makes are known only where it asks for values."""
 
-    def __init__(self, *, integers: bool = False) -> None:
+    def __init__(self, *, every: bool = False) -> None:
         super().__init__()
-        self.integers = integers
+        self.every, self.most = every, _MANY if every else _ELEMENTS
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        if function in _GRIDS and all(type(x) in _PLAIN for x in (*args, *kwargs.values())):
+        made = (*_GRIDS, *_FILLED) if self.every else _GRIDS
+        if function in made and all(type(x) in _PLAIN for x in tree_leaves((args, kwargs))):
             with _disable_current_modes():
                 grid = function(*args, **kwargs)
-            if (self.integers or grid.is_floating_point()) and grid.numel() <= _ELEMENTS and not grid.requires_grad:
+            if (self.every or grid.is_floating_point()) and grid.numel() <= self.most and not grid.requires_grad:
                 return torch.tensor(grid.tolist(), dtype=grid.dtype, device=grid.device)
         return function(*args, **kwargs)
 
@@ -54,15 +60,26 @@ def known_constants(fixed: Iterable[torch.Tensor] = ()) -> Iterator[None]:
         return fake
 
     with contextlib.ExitStack() as stack:
-        for module in (fake_tensor, proxy_tensor):
-            if hasattr(module, "CONSTANT_NUMEL_LIMIT"):
-                stack.enter_context(mock.patch.object(module, "CONSTANT_NUMEL_LIMIT", _ELEMENTS))
+        stack.enter_context(_known_up_to(_ELEMENTS))
         stack.enter_context(mock.patch.object(fake_tensor.FakeTensorConverter, "from_real_tensor", converted))
         stack.enter_context(_Grids())
         yield
 
 
+@contextlib.contextmanager
+def all_known() -> Iterator[None]:
+    """Inside, tracers know the integers of torch.arange as well, and what is filled with a number: losses list dimensions by
+    `torch.arange(2, x.ndim).tolist()`, and a transformer asks whether the mask that it is given is the causal one."""
+    with _known_up_to(_MANY), _Grids(every=True):
+        yield
 
-def known_ranges() -> contextlib.AbstractContextManager:
-    """Inside, tracers know the integers of torch.arange as well: losses list dimensions so, `torch.arange(2, x.ndim).tolist()`."""
-    return _Grids(integers=True)
+
+@contextlib.contextmanager
+def _known_up_to(elements: int) -> Iterator[None]:
+    """Inside, tracers know what operators make of known tensors, if it has no more elements than this, or than around it."""
+    with contextlib.ExitStack() as stack:
+        for module in (fake_tensor, proxy_tensor):
+            if hasattr(module, "CONSTANT_NUMEL_LIMIT"):
+                limit = max(elements, module.CONSTANT_NUMEL_LIMIT)
+                stack.enter_context(mock.patch.object(module, "CONSTANT_NUMEL_LIMIT", limit))
+        yield

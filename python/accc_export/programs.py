@@ -12,7 +12,7 @@ from torch.export.graph_signature import InputKind
 
 from .aliases import read_state
 from .calls import Call, flat_forward
-from .constants import known_constants, known_ranges
+from .constants import known_constants, all_known
 from .data import TracedFreezes, traced_data
 from .dropouts import plain_drop_paths, plain_dropouts
 from .errors import ExportError
@@ -50,7 +50,7 @@ def program_of(
         except Exception as error:
             if not asks_for_values(error):
                 raise
-            with known_ranges():
+            with all_known():
                 program = traced()
         read_state(program, module, observation.updated)
         return _without_known_numbers(program)

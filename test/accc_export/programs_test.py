@@ -70,6 +70,18 @@ class Teaching(nn.Module):
         return (y - taught).square().mean()
 
 
+class Causal(nn.Module):
+    """An encoder, which asks whether its mask is the causal one."""
+
+    def __init__(self, mask):
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(4, 2, 8, 0.0, batch_first=True)
+        self.encoder, self.mask = nn.TransformerEncoder(layer, 1, enable_nested_tensor=False), mask
+
+    def forward(self, x):
+        return self.encoder(x, mask=self.mask())
+
+
 class Written(nn.Module):
     """Forward passes write into its parameters."""
 
@@ -304,6 +316,15 @@ class ProgramsTest(unittest.TestCase):
         averages = nn.Sequential(Average(), nn.Linear(4, 2))
         self.refused("leaves other values in buffers .*: 0.mean. It loses", accc_export.export, averages, x, self.path)
         self.refused("buffer row shares its memory with the parameter weight", accc_export.export, Row(4, 2), x, self.path)
+
+    def test_masks_that_forward_makes_are_known(self):
+        for make in (
+            lambda size: torch.triu(torch.ones(size, size, dtype=torch.bool), 1),
+            lambda size: torch.zeros(size, size).masked_fill(torch.eye(size).cumsum(1).t() == 0, -torch.inf),
+            lambda size: torch.full((size, size), -torch.inf).triu(1),
+        ):
+            for size in (5, 80):
+                accc_export.export(Causal(lambda: make(size)), torch.randn(2, size, 4), self.path)
 
     def test_flags_that_no_pass_writes_are_known(self):
         module, x = Initialised(4, 2), torch.randn(5, 4)

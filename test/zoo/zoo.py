@@ -2,7 +2,9 @@
 """The sweep of scripts/model-zoo: which rows are wanted, which are known, and what is written of them."""
 
 import argparse
+import contextlib
 import dataclasses
+import fcntl
 import hashlib
 import json
 import os
@@ -90,8 +92,22 @@ class Results:
         return self.folder(row.suite, row.model) / f"{row.stem}.row.json"
 
 
+@contextlib.contextmanager
+def locked(folder: pathlib.Path):
+    """No other run that shares the cache works in the folder meanwhile: its goldens must be of its exports."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with (folder.parent / f".{folder.name}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def sweep_model(suite, name, formats, options, results, compiler) -> list[Row]:
     """The rows of one model; only those that are not known are measured."""
+    with locked(results.folder(suite, name)):
+        return _sweep_model(suite, name, formats, options, results, compiler)
+
+
+def _sweep_model(suite, name, formats, options, results, compiler) -> list[Row]:
     folder = results.folder(suite, name)
     if options.fresh:
         shutil.rmtree(folder, ignore_errors=True)

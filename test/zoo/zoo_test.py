@@ -9,6 +9,7 @@ import os
 import pathlib
 import sys
 import tempfile
+import threading
 import types
 import unittest
 import unittest.mock
@@ -179,6 +180,15 @@ class ZooTest(unittest.TestCase):
         with unittest.mock.patch.object(zoo, "make", lambda *_: {"export": {"error": "made anew"}}):
             (row,) = self.sweep("right", fresh=True)
         self.assertEqual(row.message, "made anew")
+
+    def test_two_runs_take_turns(self):
+        sweep = threading.Thread(target=self.sweep, args=("right",))
+        with zoo.locked(self.results.folder("timm", "net")):
+            sweep.start()
+            sweep.join(0.5)
+            self.assertEqual(self.calls(), 0)
+        sweep.join()
+        self.assertEqual(self.calls(), 1)
 
     def test_model_that_cannot_be_built(self):
         self.exports({})

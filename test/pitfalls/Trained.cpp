@@ -285,6 +285,22 @@ Training accc::test::trainAsInterpreted(const TrainedModel &model, double tolera
 
 // ---- CompiledModel ----
 
+void accc::test::trainWithin(TrainedModel model, int64_t budget, int64_t step,
+                             llvm::function_ref<void(const Training &)> check) {
+  int tried = 0;
+  for (;; budget -= step, ++tried) {
+    INFO("budget " << budget);
+    model.options.memoryBudget = budget;
+    Training training = train(model);
+    if (!training.error.empty()) {
+      CHECK(training.error.find("--memory-budget") != std::string::npos);
+      break;
+    }
+    check(training);
+  }
+  CHECK(tried > 3);
+}
+
 CompiledModel::CompiledModel(const TrainedModel &model) {
   ModelFile file(model);
   MLIRContext context(MLIRContext::Threading::DISABLED);

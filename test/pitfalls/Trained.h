@@ -55,6 +55,11 @@ Training train(const TrainedModel &model);
 /// at the same places, the rest within `tolerance` of the tensor's norm.
 Training trainAsInterpreted(const TrainedModel &model, double tolerance = 3e-6);
 
+/// Trains under budgets of fewer and fewer bytes, from the first one down by `step`, until one is
+/// too small; a check fails if that is so within four.
+void trainWithin(TrainedModel model, int64_t budget, int64_t step,
+                 llvm::function_ref<void(const Training &)> check);
+
 /// A library for programs that do more than `train`; removed with this object.
 class CompiledModel {
 public:

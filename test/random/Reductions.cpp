@@ -16,6 +16,15 @@ SmallVector<int64_t> someDimensions(Sketch &s, Value x) {
   return dimensions;
 }
 
+/// Those that a reduction of these dimensions leaves.
+SmallVector<int64_t> otherDimensions(Value x, ArrayRef<int64_t> dimensions) {
+  SmallVector<int64_t> others;
+  for (int64_t i = 0; i < Sketch::rankOf(x); ++i)
+    if (!llvm::is_contained(dimensions, i))
+      others.push_back(i);
+  return others;
+}
+
 NamedAttribute kindAttr(Sketch &s, prim::ReduceKind kind) {
   return s.choice<prim::ReduceKindAttr>("kind", kind);
 }
@@ -32,17 +41,15 @@ bool reduce(Sketch &s) {
 /// x - mean, x / norm: a reduction that is broadcast back.
 bool normalise(Sketch &s) {
   Value x = s.floats(1);
-  SmallVector<int64_t> dimensions = someDimensions(s, x), kept;
-  for (int64_t i = 0; i < Sketch::rankOf(x); ++i)
-    if (!llvm::is_contained(dimensions, i))
-      kept.push_back(i);
+  SmallVector<int64_t> dimensions = someDimensions(s, x);
   auto kind = s.random.chance(0.7) ? prim::ReduceKind::sum : prim::ReduceKind::max;
   Value y = s.one("prim.reduce", x, {kindAttr(s, kind), s.list("dimensions", dimensions)});
   if (!y)
     return false;
   if (s.random.chance(0.7))
     y = s.same("prim.mul", {y, s.constant(Sketch::typeOf(y), 0.25)});
-  Value back = s.one("prim.broadcast", y, s.list("dimensions", kept), x.getType());
+  Value back =
+      s.one("prim.broadcast", y, s.list("dimensions", otherDimensions(x, dimensions)), x.getType());
   return bool(s.same(s.random.pick({"prim.sub", "prim.mul", "prim.add"}), {x, back}));
 }
 
@@ -57,13 +64,11 @@ bool extremeSum(Sketch &s) {
   Value sums = sumOf(s.same("prim.sin", x)), others = sumOf(s.same("prim.tanh", x));
   if (!sums || !others)
     return false;
-  SmallVector<int64_t> dimensions = someDimensions(s, sums), kept;
-  for (int64_t i = 0; i < Sketch::rankOf(sums); ++i)
-    if (!llvm::is_contained(dimensions, i))
-      kept.push_back(i);
+  SmallVector<int64_t> dimensions = someDimensions(s, sums);
   auto kind = s.random.chance(0.5) ? prim::ReduceKind::max : prim::ReduceKind::min;
   Value extreme = s.one("prim.reduce", sums, {kindAttr(s, kind), s.list("dimensions", dimensions)});
-  Value back = s.one("prim.broadcast", extreme, s.list("dimensions", kept), others.getType());
+  Value back = s.one("prim.broadcast", extreme,
+                     s.list("dimensions", otherDimensions(sums, dimensions)), others.getType());
   Value y = s.same("prim.mul", {others, back});
   for (int64_t layers = s.random.below(4); y && layers > 0 && Sketch::rankOf(y) > 0; --layers) {
     int64_t features = Sketch::shapeOf(y).back();

@@ -9,7 +9,7 @@ from torch.export.graph_signature import InputKind, OutputKind
 
 from .calls import Call, copies
 from .errors import ExportError
-from .exporters import first_lines
+from .failures import first_lines
 from .functions import TOLERANCE, differing, gradients, is_close
 from .modules import State, preserved_buffers, preserved_values, without_hooks
 from .noise import move

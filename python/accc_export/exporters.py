@@ -17,7 +17,6 @@ import contextlib
 import itertools
 import pathlib
 import re
-import traceback
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TypeVar
@@ -26,14 +25,14 @@ from unittest import mock
 import onnx
 import torch
 from onnxscript import opset18 as op
-from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
-from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from .calls import Call, flat_forward
+from .checks import traced_past_checks
 from .constants import known_constants
 from .data import traced_data
 from .dropouts import plain_drop_paths, plain_dropouts
 from .errors import ExportError, warn
+from .failures import first_lines, innermost
 
 EXPORTERS = ("dynamo", "torchscript", "dynamo-folded")
 """`dynamo` traces with torch.export and writes its own default opset (20 as of PyTorch 2.15).
@@ -51,9 +50,6 @@ _Exported = TypeVar("_Exported")
 
 FOLDED = {"dynamo-folded"}
 _OPSETS = {"torchscript": 17, "dynamo": None, "dynamo-folded": 23}
-_UNTRACEABLE = "PyTorch cannot trace a call that forward makes (torch.autograd.grad() is one)"
-_OF_VALUES = (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode)
-"""What PyTorch raises where it is asked for a number or a size that depends on the values of a tensor."""
 _LARGE = 1 << 30  # a protobuf message holds less than 2 GiB
 
 
@@ -73,16 +69,21 @@ def run_exporter(
     """The module as this exporter writes it. `fixed`: as for known_constants. `folder` is for files in between."""
     path = folder / "exported.onnx"
     names = {"input_names": list(call.inputs), "output_names": outputs}
-    try:
-        returned = None if exporter == "torchscript" else _distinct
+
+    is_old = exporter == "torchscript"
+
+    def traced() -> str | None:
+        returned = None if is_old else _distinct
         with warnings.catch_warnings(), flat_forward(module, call, returned=returned), plain_drop_paths(), plain_dropouts(), traced_data():
             warnings.simplefilter("ignore")
-            if exporter == "torchscript":
+            if is_old:
                 built_in = _torchscript(module, call.inputs, axes, names, path)
-                doubt = _doubt_sizes(module, call, axes, names, path, built_in) if axes else None
-            else:
-                with known_constants(fixed):
-                    doubt = _dynamo(module, call, axes, names, exporter, path)
+                return _doubt_sizes(module, call, axes, names, path, built_in) if axes else None
+            with known_constants(fixed):
+                return _dynamo(module, call, axes, names, exporter, path)
+
+    try:
+        doubt = traced() if is_old else traced_past_checks(traced, module, call)
     except ExportError:
         raise
     except Exception as error:  # whatever the tracers and the module's own code raise
@@ -216,7 +217,7 @@ def with_ranges(export: Callable[[Shapes | None], _Exported], inputs: Collection
 def _ranges_of(error: BaseException) -> list[tuple[str, str, str]]:
     """The name, least and greatest size of each dimension for which PyTorch proposes a range; none if it proposes other things as
     well, as where a dimension has to be of one size. To a size of which a part may not have one element it proposes nothing."""
-    text = str(_innermost(error))
+    text = str(innermost(error))
     lines = text.partition("Suggested fixes:\n")[2].partition("\n\n")[0].splitlines()
     found = [re.fullmatch(r"(\w+) = Dim\('\1'(?:, min=(\d+))?(?:, max=(\d+))?\)", line.strip()) for line in lines]
     if lines:
@@ -257,31 +258,3 @@ def _conditions_of(program: torch.export.ExportedProgram, axes: list[dict[int, s
             if symbols and all(symbol in dims for symbol in symbols):
                 conditions.append(re.sub(r"\bs\d+\b", lambda match: dims[match[0]], expression[1]))
     return conditions
-
-
-def _innermost(error: BaseException) -> BaseException:
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return error
-
-
-def asks_for_values(error: BaseException) -> bool:
-    """Whether what forward does hangs on values that a trace does not have."""
-    return isinstance(_innermost(error), _OF_VALUES)
-
-
-def first_lines(error: BaseException) -> str:
-    """The innermost cause, whose message names the operator or the line of the module."""
-    error = _innermost(error)
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    text = " ".join(lines[:3])[:500] or type(error).__name__
-    if asks_for_values(error):
-        return f"what {_asking(error)} does depends on the values of a tensor, and a trace has none ({text.partition(' (unhinted')[0]})"
-    return f"{_UNTRACEABLE} ({text})" if "fake tensor in the exported program" in text else text
-
-
-def _asking(error: BaseException) -> str:
-    """The line of the module, or of a library that it uses, at which PyTorch was asked for what it does not know."""
-    own = (str(pathlib.Path(torch.__file__).parent), str(pathlib.Path(__file__).parent))
-    frames = [x for x in traceback.extract_tb(error.__traceback__) if not x.filename.startswith(own) and x.line]
-    return f"{frames[-1].filename}:{frames[-1].lineno} (`{frames[-1].line}`)" if frames else "forward"

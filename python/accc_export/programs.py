@@ -12,15 +12,18 @@ from torch.export.graph_signature import InputKind
 
 from .aliases import read_state
 from .calls import Call, flat_forward
-from .constants import known_constants, all_known
+from .checks import traced_past_checks
+from .constants import known_constants
 from .data import TracedFreezes, traced_data
 from .dropouts import plain_drop_paths, plain_dropouts
 from .errors import ExportError
-from .exporters import Axes, asks_for_values, first_lines, open_shapes, with_ranges
+from .exporters import Axes, open_shapes, with_ranges
+from .failures import first_lines
 from .files import write_whole
 from .joint import aliases, behind, with_backward
 from .modules import State
 from .observing import Observation
+from .sizes import traced_alignments
 from .training import Loss
 
 PROGRAM, JOINT = "torch.export", "joint"
@@ -45,13 +48,7 @@ def program_of(
             return with_ranges(lambda shapes: torch.export.export(module, tuple(inputs.values()), dynamic_shapes=shapes), inputs, axes)
 
     try:
-        try:
-            program = traced()
-        except Exception as error:
-            if not asks_for_values(error):
-                raise
-            with all_known():
-                program = traced()
+        program = traced_past_checks(traced, module, call)
         read_state(program, module, observation.updated)
         return _without_known_numbers(program)
     except ExportError:
@@ -75,7 +72,8 @@ def joint_of_program(module, call: Call, observation: Observation, inputs, outpu
     apart = {name: x.detach() for name, x in inputs.items()}  # of which a file gives no gradients
     program = program_of(module, call, observation, apart, outputs, axes, loss)
     try:
-        return with_backward(program)
+        with traced_alignments():
+            return with_backward(program)
     except Exception as error:  # whatever PyTorch does not expect of the graph
         raise ExportError(
             f"PyTorch makes no joint graph of the module ({type(error).__name__}: {first_lines(error)}). "
@@ -87,9 +85,12 @@ def joint_of_autograd(module, call: Call, observation: Observation, inputs, outp
     """The same of what autograd runs: derivatives that forward takes, backward passes of functions of its own, hooks of tensors."""
     from .traced_joint import trace_joint  # loads much of PyTorch, for seconds
 
-    try:
+    def traced() -> torch.export.ExportedProgram:
         with _traceable(module, call, observation.fixed, inputs, outputs, loss), plain_dropouts(as_factors=True):
             return trace_joint(module, tuple(inputs.values()), open_shapes(inputs, axes))
+
+    try:
+        return traced_past_checks(traced, module, call)
     except ExportError:
         raise
     except Exception as error:  # likewise
@@ -115,7 +116,8 @@ def _traceable(
 
     with warnings.catch_warnings(), known_constants(fixed), flat_forward(module, call, list(inputs), returned):
         warnings.simplefilter("ignore")
-        with plain_drop_paths(), traced_data(), TracedFreezes(), contextlib.nullcontext() if loss is None else plain_dropouts():
+        dropouts = contextlib.nullcontext() if loss is None else plain_dropouts()
+        with plain_drop_paths(), dropouts, traced_data(), TracedFreezes(), traced_alignments():
             yield
 
 

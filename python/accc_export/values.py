@@ -10,7 +10,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from .agreement import Tensors
 from .calls import Call
 from .errors import ExportError, warn
-from .exporters import first_lines
+from .failures import first_lines
 from .functions import differing, parts
 from .graphs import nodes_of
 from .modules import State, preserved_buffers, preserved_values

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sequences of several lengths in one tensor: a loss, and reductions.
+#include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
+#include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
 
@@ -61,10 +63,16 @@ Tensor withBlanks(Node &node, Tensor targets, Tensor lengths, int64_t longest, i
   return prim::select(isLabel, label, blanks);
 }
 
+/// The loss of each sequence, infinite where no path spells the labels, and the logarithms of the
+/// sums over the beginnings of paths, [N, T, 2 S + 1], which are right as far as a sequence goes.
+struct Alignments {
+  Tensor loss, beginnings;
+};
+
 /// Connectionist temporal classification (Graves et al., 2006): the negative logarithm of the sum
 /// over all paths that spell the labels with blanks between them, by the recurrence of their
 /// section 4.1.
-Entities ctcLoss(Node &node) {
+Alignments alignments(Node &node) {
   Tensor x = node.floatIn("log_probs"), targets = node.indexIn("targets");
   bool isSingle = x.rank() == 2;
   if (isSingle)
@@ -126,21 +134,45 @@ Entities ctcLoss(Node &node) {
   Tensor isRead = node.iota(x.shape(), 0) < inputLengths.broadcast(x.shape(), {1});
   Tensor total = prim::sum(prim::select(isRead, prim::exp(x), x.full(0.0)), {0, 2});
   Tensor isInfinite = prim::equal(loss, kInfinity);
-  bool zeroInfinity = node.boolean("zero_infinity");
-  if (!zeroInfinity)
+  if (!node.boolean("zero_infinity"))
     total = total * prim::select(isInfinite, total.full(std::nan("")), total.full(1.0));
   loss = node.make<nn::StraightThroughOp>({loss, loss + total});
-  if (zeroInfinity)
-    loss = prim::select(isInfinite, loss.full(0.0), loss);
+  paths = paths.sliceDim(1, 1, times + 1);
+  if (isSingle)
+    return {loss.reshape({}), paths.reshape({times, states})};
+  return {loss, paths};
+}
 
-  switch (node.integer("reduction")) {
-  case 0:
-    return {isSingle ? loss.reshape({}) : loss};
-  case 1:
-    return {prim::mean(loss / prim::max(lengths, 1.0).convert(loss.elementType()), {0})};
-  default:
+/// The loss of each sequence; with `zero_infinity` 0 where it is infinite, and so its gradient.
+Tensor lossesOfEach(Node &node) {
+  Tensor loss = alignments(node).loss;
+  if (node.boolean("zero_infinity"))
+    loss = prim::select(prim::equal(loss, kInfinity), loss.full(0.0), loss);
+  return loss;
+}
+
+Entities ctcLoss(Node &node) {
+  Tensor loss = lossesOfEach(node);
+  int64_t reduction = node.integer("reduction"), count = loss.size();
+  if (reduction == 0)
+    return {loss};
+  loss = loss.reshape({count});
+  if (reduction != 1)
     return {prim::sum(loss, {0})};
-  }
+  Tensor lengths = prim::max(lengthsIn(node, "target_lengths", count), 1.0);
+  return {prim::mean(loss / lengths.convert(loss.elementType()), {0})};
+}
+
+/// Of each sequence, before `zero_infinity`, and what its gradient reads.
+Entities ctcAlignments(Node &node) {
+  auto [loss, beginnings] = alignments(node);
+  return {loss, beginnings};
+}
+
+Entities ctcBackward(Node &node) {
+  auto each = [](Node &forward) -> Entities { return {lossesOfEach(forward)}; };
+  return {pullBack(node, each, {{"log_probs", node.floatIn("log_probs")}}, node.floatIn("grad"))
+              .front()};
 }
 
 // ---- segments ----
@@ -218,7 +250,12 @@ ArrayRef<OpRow> accc::aten::sequenceOps() {
   static const OpRow rows[] = {
       {"ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, "
        "zero_infinity=False)",
-       ctcLoss},
+       ctcLoss, Alias::None, selected::alignments},
+      {"_ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, zero_infinity=False)",
+       ctcAlignments, Alias::None, selected::alignments},
+      {"_ctc_loss_backward(grad, log_probs, targets, input_lengths, target_lengths, "
+       "neg_log_likelihood, log_alpha, blank, zero_infinity=False)",
+       ctcBackward, Alias::None, selected::alignments},
       {"segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, axis=0, "
        "unsafe=False, initial=None)",
        segmentReduce},

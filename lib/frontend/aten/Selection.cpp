@@ -214,6 +214,12 @@ std::optional<Integers> SelectedCall::dims(const Selection &self) const {
   return all.empty() ? std::nullopt : std::optional(all);
 }
 
+Arguments SelectedCall::with(StringRef parameter, const Local &instead) const {
+  Arguments all = given;
+  replace(all, parameter, instead);
+  return all;
+}
+
 Arguments SelectedCall::withElements() const {
   Arguments all = given;
   auto elementsOf = [&](const Selection &selection, StringRef parameter) {

@@ -89,6 +89,8 @@ public:
   bool isAligned() const { return extentBeside() == 1; }
   /// The dimensions in the arguments, made positive for `self`; nothing where one is not given.
   std::optional<Integers> dims(const Selection &self) const;
+  /// The arguments with something else in place of one.
+  Arguments with(llvm::StringRef parameter, const Local &instead) const;
   /// The arguments with the elements of selections in their place, and sizes that have room for
   /// these. Others that have a gradient do not have one where nothing is selected.
   Arguments withElements() const;

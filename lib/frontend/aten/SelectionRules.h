@@ -52,6 +52,12 @@ bool stack(SelectedCall &call);
 /// With constants around, also as many behind as make a size that does not depend on data.
 bool pad(SelectedCall &call);
 
+// ---- SelectionSequences.cpp ----
+
+/// The loss of alignments (CTC) whose labels, those of all sequences one behind the other, a mask
+/// selects: as transformers has them, without what pads each row.
+bool alignments(SelectedCall &call);
+
 // ---- SelectionProducts.cpp ----
 
 /// Products of matrices of which the mask selects rows or columns, or both of those along which

@@ -29,7 +29,7 @@ from models import REFUSED, listed, named, numbers, tidy, weigh, with_loss
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[2] / "python"))
-from accc_export import export, export_joint, golden, joint, noise  # noqa: E402
+from accc_export import export, export_joint, golden, joint, noise, sizes  # noqa: E402
 
 STEPS, RATE = 3, 0.05
 
@@ -122,7 +122,7 @@ def write_onnx(model, inputs, path):
     export(flat, inputs, path, exporter="dynamo-folded", output_names=["loss", *named(model(**inputs))])
 
 
-UNEXPORTED = ("covariances", "spelled", "unspoken", "ragged")
+UNEXPORTED = ("covariances", "ragged")
 """Operators that torch.export does not take."""
 UNTRACED = ("curved", "steered", "stopped", "paused", "opposed", "measured", "itemized", "mapped", "followed")
 """A trace does not hold where gradients stop, calls no module with other parameters, no graphs and no torch.vmap, has tensors
@@ -161,7 +161,9 @@ def make(case):
     folder = HERE / case
     folder.mkdir(exist_ok=True)
     files = []
-    for name, program in programs(case, model, inputs, dynamic).items():
+    with sizes.traced_alignments():
+        found = programs(case, model, inputs, dynamic)
+    for name, program in found.items():
         torch.export.save(program, folder / f"{name}.pt2")
         is_joint = name.startswith("joint")
         tidy(folder / f"{name}.pt2", zipfile.ZIP_DEFLATED if case in operators.FAMILIES or is_joint else zipfile.ZIP_STORED)

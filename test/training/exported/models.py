@@ -692,6 +692,8 @@ CASES = {
                                 "times": torch.tensor([6, 5, 4, 5]), "lengths": torch.tensor([3, 2, 0, 4])}, None, {}),
     "unspoken": (tasks.Unspoken, {"sound": numbers(3, 4, 7), "labels": torch.tensor([[1, 1, 3], [3, 0, 1], [0, 0, 0]]),
                                   "times": torch.tensor([4, 3, 4]), "lengths": torch.tensor([3, 2, 3])}, None, {}),
+    "dictated": (tasks.Dictated, {"sound": numbers(4, 6, 7), "labels": torch.tensor([[1, 1, -1], [3, -1, 2], [-1, -1, -1], [-1, 4, 4]]),
+                                  "lengths": torch.tensor([1, 0, 4, 1])}, None, {}),
     "ragged": (tasks.Ragged, {"x": numbers(3, 6, 4)}, None, {}),
     "matched": (tasks.Matched, {"x": numbers(3, 8), "boxes": numbers(3, 2, 4).sigmoid(), "classes": words(3, 3, 2)}, None, {}),
     "packed": (tasks.Packed, {"words": words(20, 2, 12), "text": torch.tensor([[0] * 5 + [1] * 4 + [2] * 3, [0] * 7 + [1] * 5]),

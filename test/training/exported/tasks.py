@@ -142,6 +142,22 @@ class Unspoken(nn.Module):
                 F.ctc_loss(short, labels, times, lengths.clamp(max=1), reduction="sum", blank=2))
 
 
+class Dictated(nn.Module):
+    """CTC of the labels that a mask selects among those that pad the rows, as many as it selects in each row or as lengths say."""
+
+    def __init__(self, symbols=5):
+        super().__init__()
+        self.sound = nn.Linear(7, symbols)
+
+    def forward(self, sound, labels, lengths):
+        scores = F.log_softmax(self.sound(sound), -1).transpose(0, 1)
+        is_label = labels >= 0
+        times = torch.full((labels.shape[0],), sound.shape[1])
+        selected = labels.masked_select(is_label)
+        return (F.ctc_loss(scores, selected, times, is_label.sum(-1), reduction="none"),
+                F.ctc_loss(scores, labels[is_label], times, lengths, reduction="sum"))
+
+
 class Ragged(nn.Module):
     """Recurrent layers of packed sequences: sorted or not, in both directions, padded to a length and with what."""
 

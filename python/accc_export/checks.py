@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Checks that forward makes of values: it asks whether something holds, and raises an exception. A trace has no values to ask."""
+
+import contextlib
+import logging
+import traceback
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+from unittest import mock
+
+import torch
+import torch.export._trace
+from torch.overrides import TorchFunctionMode
+
+from .calls import Call
+from .constants import all_known
+from .errors import warn
+from .failures import asks_for_values
+from .modules import preserved_buffers, preserved_values
+
+_Traced = TypeVar("_Traced")
+
+_TRUTHS = {torch.Tensor.__bool__, torch.Tensor.is_nonzero, torch.is_nonzero, torch.Tensor.equal, torch.equal, torch.Tensor.allclose, torch.allclose}
+"""What gives a truth value. Of a tensor of them, torch.Tensor.item does, too."""
+
+
+class _Truths(TorchFunctionMode):
+    """The truth values that a call of forward asks for, in order, with the `answers` in place of what some of them would be."""
+
+    def __init__(self, answers: dict[int, bool]) -> None:
+        super().__init__()
+        self.answers = answers
+        self.given: list[bool | None] = []
+        """None where there is no answer: the call ended there."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if func not in _TRUTHS and not (func is torch.Tensor.item and args[0].dtype is torch.bool):
+            return func(*args, **kwargs)
+        answer = self.answers.get(len(self.given))
+        self.given.append(answer)
+        if answer is None:
+            answer = self.given[-1] = func(*args, **kwargs)
+        return answer
+
+
+@contextlib.contextmanager
+def _answered(module: torch.nn.Module, answers: dict[int, bool]) -> Iterator[Callable[[], list[bool | None]]]:
+    """Inside, every call of the module's forward is given the answers; gives a function to what the last one was given."""
+    original, own = module.forward, vars(module).get("forward")
+    truths = _Truths({})
+
+    def forward(*args, **kwargs):
+        nonlocal truths
+        with _Truths(answers) as truths:
+            return original(*args, **kwargs)
+
+    vars(module)["forward"] = forward
+    try:
+        yield lambda: truths.given
+    finally:
+        del vars(module)["forward"]
+        if own is not None:
+            vars(module)["forward"] = own
+
+
+@contextlib.contextmanager
+def _without_graphs() -> Iterator[None]:
+    """Inside, PyTorch prints no graph when it is asked for a value: the exception says what matters."""
+    log = logging.getLogger("torch.fx.experimental.symbolic_shapes")
+    with mock.patch.object(log, "disabled", True), mock.patch.object(torch.export._trace, "print", lambda *args, **options: None, create=True):
+        yield
+
+
+def traced_past_checks(trace: Callable[[], _Traced], module: torch.nn.Module, call: Call) -> _Traced:
+    """What `trace` gives of a module that may ask for values: of tensors that forward makes of numbers, which are known, and of any other
+    whether something holds of it, if forward raises an exception where it does not. What else it does with an answer is refused, by
+    the exception of `trace`.
+
+    To be called within `preserved`. Warns of the checks, which no file has.
+    """
+    checks: dict[int, bool] = {}
+    said: list[str] = []
+    known = contextlib.nullcontext
+    while True:
+        try:
+            with known(), _without_graphs(), _answered(module, checks) as given:
+                traced = trace()
+            break
+        except Exception as error:  # whatever the tracers and the module's own code raise
+            if not asks_for_values(error):
+                raise
+            if known is not all_known:
+                known = all_known
+                continue
+            unknown = (place for place, answer in enumerate(given()) if type(answer) is not bool)  # a symbol, or none
+            found = next(filter(None, (_check_at(module, call, place) for place in unknown)), None)
+            if found is None:
+                raise
+            place, answer, text = found
+            checks[place] = answer
+            said.append(text)
+    if said:
+        where = ", ".join(dict.fromkeys(said))
+        warn(f"forward checks values ({where}), and no file has the checks: a step takes what forward would refuse")
+    return traced
+
+
+def _check_at(module: torch.nn.Module, call: Call, place: int) -> tuple[int, bool, str] | None:
+    """The place, the answer that forward is given there with the example, and where it raises an exception if it is given the other one;
+    None if it raises none."""
+    given, _ = _run(module, call, {})
+    if place >= len(given) or given[place] is None:
+        return None
+    _, error = _run(module, call, {place: not given[place]})
+    raising = traceback.extract_tb(error.__traceback__)[-1] if error else None
+    # An operator may raise one, too, of an example that takes a branch which is not for it.
+    if raising and raising.line and raising.line.split()[0] in ("raise", "assert"):
+        return place, given[place], f"{raising.filename}:{raising.lineno} raises {type(error).__name__}"
+    return None
+
+
+def _run(module: torch.nn.Module, call: Call, answers: dict[int, bool]) -> tuple[list[bool | None], Exception | None]:
+    """What a call with the example is given, and the exception that it raises."""
+    with preserved_buffers(module), preserved_values(module.parameters()), torch.random.fork_rng(devices=[]):
+        with _answered(module, answers) as given:
+            try:
+                call.run(module)
+            except Exception as error:  # whichever forward raises
+                return given(), error
+            return given(), None

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""accc_export and modules that ask for values, or for sizes that depend on values: what is traced all the same, and what is refused."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+import accc_export
+
+ACCC = ROOT / "build" / "bin" / "accc"
+
+
+class Checking(nn.Linear):
+    """Asks whether something holds of its input."""
+
+    def __init__(self, *checks):
+        super().__init__(4, 2)
+        self.checks = checks
+
+    def forward(self, x):
+        for check in self.checks:
+            check(x)
+        return {"loss": super().forward(x).square().mean()}
+
+
+class Deriving(Checking):
+    """Takes a derivative as well, which only graphs of what autograd runs have."""
+
+    def forward(self, x):
+        x = x.detach().requires_grad_()
+        return {"loss": torch.autograd.grad(super().forward(x)["loss"], x, create_graph=True)[0].square().mean()}
+
+
+def raises(x):
+    if x.max() > 100:
+        raise ValueError("too large")
+
+
+def asserts(x):
+    assert (x > -100).all(), "too small"
+
+
+def asks_for_a_number(x):
+    if not torch.isfinite(x).all().item():
+        raise ValueError("infinite")
+
+
+def compares(x):
+    if torch.equal(x, torch.zeros_like(x)) or torch.allclose(x, torch.ones_like(x)):
+        raise RuntimeError("nothing to learn")
+
+
+def calls_what_raises(x):
+    raises(x.abs())
+
+
+def computes(x):
+    if x.max() > 100:
+        x.div_(100)
+
+
+def reshapes(x):
+    """Which PyTorch raises an error for, where the example does not call for it."""
+    if x.max() > 100:
+        x.view(7, 3)
+
+
+class Spoken(nn.Module):
+    """Alignments of sounds with labels, of lengths that are lists, are known, or are given."""
+
+    def __init__(self, **options):
+        super().__init__()
+        self.layer, self.options = nn.Linear(8, 6), options
+
+    def forward(self, sound, labels, times=None, lengths=None):
+        scores = functional.log_softmax(self.layer(sound), -1)
+        if times is None:
+            times, lengths = [scores.shape[0]] * scores.shape[1], [labels.shape[1]] * scores.shape[1]
+        return {"loss": functional.ctc_loss(scores, labels, times, lengths, **self.options).sum()}
+
+
+class ChecksTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        torch.manual_seed(0)
+        self.x = torch.randn(5, 4)
+
+    def trained(self, module, inputs, exporter, **options):
+        golden = self.folder / "golden"
+        accc_export.golden(module, inputs, golden, loss="output:loss", exporter=exporter, steps=2, **options)
+        if ACCC.exists():
+            model = next(golden.glob("model.*"))
+            loss = [] if exporter == "joint" else ["--loss", "output:loss"]
+            subprocess.run([ACCC, "compile", model, *loss, "--optimizer", "sgd", "-o", self.folder / "m.so", "-q"], check=True, timeout=300)
+            subprocess.run([ACCC, "diff", self.folder / "m.so", golden], check=True, stdout=subprocess.DEVNULL, timeout=300)
+
+    def test_checks_that_raise(self):
+        module = Checking(raises, asserts, asks_for_a_number, compares, calls_what_raises)
+        for exporter in ("torch.export", "joint", "dynamo"):
+            with self.assertWarns(accc_export.ExportWarning) as warned:
+                self.trained(module, self.x, exporter)
+            text = str(warned.warning)
+            for what in ("raises ValueError", "raises AssertionError", "raises RuntimeError", "no file has the checks"):
+                self.assertIn(what, text)
+            self.assertEqual(text.count("checks_test.py:"), 4)  # one of them is called twice
+        with self.assertWarnsRegex(accc_export.ExportWarning, "forward checks values .*raises ValueError"):
+            self.trained(Deriving(raises), self.x, "joint")
+
+    def test_branches_that_compute(self):
+        for check in (computes, reshapes):
+            module = Checking(raises, check)
+            message = f"torch.export fails: what .*checks_test.py:{check.__code__.co_firstlineno + (1 if check is computes else 2)} .* depends on the values of a tensor"
+            for call, options in (accc_export.export, {}), (accc_export.export_joint, {"loss": "output:loss"}):
+                with self.assertRaisesRegex(accc_export.ExportError, message):
+                    call(module, self.x, self.folder / "m.pt2", **options)
+            self.assertFalse((self.folder / "m.pt2").exists())
+            self.assertNotIn("forward", vars(module))
+
+    def test_alignments(self):
+        sound, labels = torch.randn(10, 3, 8), torch.randint(1, 6, (3, 4))
+        given = {"times": torch.tensor([10, 3, 8]), "lengths": torch.tensor([4, 3, 2])}
+        for exporter in ("torch.export", "joint"):
+            self.trained(Spoken(), {"sound": sound, "labels": labels}, exporter)
+            self.trained(Spoken(reduction="sum", zero_infinity=True), {"sound": sound, "labels": labels, **given}, exporter)
+        dynamic = {"batch": {"sound": 1, "labels": 0, "times": 0, "lengths": 0}}
+        accc_export.export(Spoken(), {"sound": sound, "labels": labels, **given}, self.folder / "open.pt2", dynamic=dynamic)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -22,7 +22,7 @@ def aliases_of(parameters: dict[str, torch.Tensor]) -> list[Alias]:
     """All tensors that are there in the memory of one of these, wherever they are kept, with its name."""
     memory = {address_of(x): name for name, x in parameters.items() if x.numel()}
     tensors = [x for x in gc.get_objects() if type(x) is torch.Tensor and not x.is_sparse and x.numel()]
-    return [(x, memory[address_of(x)]) for x in tensors if address_of(x) in memory]
+    return [(x, memory[address_of(x)]) for x in tensors if address_of(x) in memory.keys() - {0}]
 
 
 def check_aliases(module: torch.nn.Module, call: Call, state: State) -> None:

@@ -26,6 +26,7 @@ from .programs import (
     JOINT, PROGRAM, check_drawn, joint_of_autograd, joint_of_program, parameters_of, program_of, verify_program, write_program,
 )
 from .repeats import check_counts, check_repeats
+from .sparse import plain_matrices
 from .stops import check_stops
 from .training import Loss, make_loss, takes_target
 from .values import check_values
@@ -100,9 +101,16 @@ def export(
     if path.suffix == ".pt2":
         if exporter not in ("auto", PROGRAM) or external_data is not None:
             raise ExportError(f"{path.name} is a program of torch.export: there is no exporter or external_data to choose")
-        return _export_program(module, example_inputs, path, dynamic, input_names, output_names)
+        _check_module(module)
+        with plain_matrices(module):
+            return _export_program(module, example_inputs, path, dynamic, input_names, output_names)
     exporters = _exporters(exporter)
     _check_module(module)
+    with plain_matrices(module):
+        return _export_onnx(module, example_inputs, path, dynamic, exporters, input_names, output_names, external_data)
+
+
+def _export_onnx(module, example_inputs, path, dynamic, exporters, input_names, output_names, external_data) -> Export:
     call = make_call(module, example_inputs, input_names)
     state = state_of(module)
     check_memory(state)
@@ -173,11 +181,12 @@ def export_joint(
         raise ExportError(f"{path.name}: a joint graph is a program of torch.export, whose file ends in .pt2")
     if isinstance(loss, str) and takes_target(loss) == (target is None):
         raise ExportError(f"the loss {loss} {'needs a target' if target is None else 'takes no target'}")
-    return _export_program(module, example_inputs, path, dynamic, input_names, output_names, loss, target)
+    _check_module(module)
+    with plain_matrices(module):
+        return _export_program(module, example_inputs, path, dynamic, input_names, output_names, loss, target)
 
 
 def _export_program(module, example_inputs, path, dynamic, input_names, output_names, loss=None, target=None) -> Export:
-    _check_module(module)
     call = make_call(module, example_inputs, input_names)
     if target is not None and "target" in call.inputs:
         raise ExportError("an input is called target, as the loss's is: give it another name in input_names")

@@ -134,7 +134,7 @@ def preserved_buffers(module: torch.nn.Module) -> Iterator[None]:
 
 @contextlib.contextmanager
 def preserved_values(tensors: Iterable[torch.Tensor]) -> Iterator[None]:
-    values = {x: x.detach().clone() for x in tensors}
+    values = {x: x.detach().clone() for x in tensors if x.layout is torch.strided}
     memory = {x: x.data for x in values}
     try:
         yield
@@ -155,7 +155,7 @@ def without_hooks(parameters: Iterable[torch.nn.Parameter]) -> Iterator[None]:
 
 
 class _Cut(TorchFunctionMode):
-    """Copies tensors that were computed as ones that were not: copy.deepcopy refuses those of a graph. What is in the memory of a
+    """Copies tensors that were computed as ones that were not: copy.deepcopy refuses those of a graph, and some sparse ones. What is in the memory of a
     parameter is in that of its copy."""
 
     def __init__(self, module: torch.nn.Module) -> None:
@@ -169,7 +169,7 @@ class _Cut(TorchFunctionMode):
             if parameter is not None:
                 first = tensor.storage_offset() - parameter.storage_offset()
                 memo[id(tensor)] = copy.deepcopy(parameter, memo).detach().as_strided(tensor.shape, tensor.stride(), first)
-            elif not tensor.is_leaf:
+            elif not tensor.is_leaf or (tensor.layout is not torch.strided and not isinstance(tensor, torch.nn.Parameter)):
                 memo[id(tensor)] = tensor.detach().clone()
             if id(tensor) in memo:
                 return memo[id(tensor)]

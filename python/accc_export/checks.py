@@ -2,8 +2,8 @@
 """Checks that forward makes of values: it asks whether something holds, and raises an exception. A trace has no values to ask."""
 
 import contextlib
+import dis
 import logging
-import traceback
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 from unittest import mock
@@ -113,11 +113,18 @@ def _check_at(module: torch.nn.Module, call: Call, place: int) -> tuple[int, boo
     if place >= len(given) or given[place] is None:
         return None
     _, error = _run(module, call, {place: not given[place]})
-    raising = traceback.extract_tb(error.__traceback__)[-1] if error else None
-    # An operator may raise one, too, of an example that takes a branch which is not for it.
-    if raising and raising.line and raising.line.split()[0] in ("raise", "assert"):
-        return place, given[place], f"{raising.filename}:{raising.lineno} raises {type(error).__name__}"
-    return None
+    where = _raised_at(error) if error else None
+    return (place, given[place], f"{where} raises {type(error).__name__}") if where else None
+
+
+def _raised_at(error: Exception) -> str | None:
+    """The line of the `raise` or `assert` that raised it; None for one that an operator raises, as of an example that takes a branch which is
+    not for it."""
+    last = error.__traceback__
+    while last.tb_next is not None:
+        last = last.tb_next
+    code = last.tb_frame.f_code
+    return f"{code.co_filename}:{last.tb_lineno}" if dis.opname[code.co_code[last.tb_lasti]] == "RAISE_VARARGS" else None
 
 
 def _run(module: torch.nn.Module, call: Call, answers: dict[int, bool]) -> tuple[list[bool | None], Exception | None]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What forward reads and writes by a tensor's `.data`, what it freezes for a while, and what it sets for buffers, in a form that tracers
-follow."""
+"""What forward reads and writes by a tensor's `.data`, what it freezes for a while, what it sets for buffers, and parts that it converts, in
+a form that tracers follow."""
 
 import contextlib
 from collections.abc import Iterator
@@ -8,8 +8,10 @@ from unittest import mock
 
 import torch
 from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_map_only
 
+from .errors import ExportError
 from .watching import requirement
 
 
@@ -80,3 +82,20 @@ def written_buffers(module: torch.nn.Module) -> Iterator[None]:
             with torch.no_grad():
                 x.copy_(y)
             part._buffers[name] = x
+
+
+@contextlib.contextmanager
+def settled_parts() -> Iterator[None]:
+    """Inside, `self.part.to(x.device)` leaves a part as it is that is there, and has that type, which PyTorch (2.15) does not trace."""
+    with mock.patch.object(torch.nn.Module, "_apply", _apply):
+        yield
+
+
+def _apply(module: torch.nn.Module, change, recurse: bool = True) -> torch.nn.Module:
+    tensors = [*module.parameters(recurse), *module.buffers(recurse)]
+    with _disable_current_modes():
+        for kind in {(x.dtype, x.device) for x in tensors}:
+            x = change(torch.empty(0, dtype=kind[0], device=kind[1]))
+            if (x.dtype, x.device) != kind:
+                raise ExportError(f"forward converts a {type(module).__name__}, of {kind[0]} on {kind[1]}: convert it before the export")
+    return module

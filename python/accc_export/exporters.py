@@ -29,7 +29,7 @@ from onnxscript import opset18 as op
 from .calls import Call, flat_forward
 from .checks import traced_past_checks
 from .constants import known_constants
-from .data import traced_data
+from .data import settled_parts, traced_data
 from .dropouts import plain_drop_paths, plain_dropouts
 from .errors import ExportError, warn
 from .failures import first_lines, innermost
@@ -74,7 +74,14 @@ def run_exporter(
 
     def traced() -> str | None:
         returned = None if is_old else _distinct
-        with warnings.catch_warnings(), flat_forward(module, call, returned=returned), plain_drop_paths(), plain_dropouts(), traced_data():
+        with (
+            warnings.catch_warnings(),
+            flat_forward(module, call, returned=returned),
+            plain_drop_paths(),
+            plain_dropouts(),
+            traced_data(),
+            settled_parts(),
+        ):
             warnings.simplefilter("ignore")
             if is_old:
                 built_in = _torchscript(module, call.inputs, axes, names, path)

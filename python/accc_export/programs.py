@@ -14,7 +14,7 @@ from .aliases import read_state
 from .calls import Call, flat_forward
 from .checks import traced_past_checks
 from .constants import known_constants
-from .data import TracedFreezes, traced_data
+from .data import TracedFreezes, settled_parts, traced_data
 from .dropouts import plain_drop_paths, plain_dropouts
 from .errors import ExportError
 from .exporters import Axes, open_shapes, with_ranges
@@ -117,7 +117,7 @@ def _traceable(
     with warnings.catch_warnings(), known_constants(fixed), flat_forward(module, call, list(inputs), returned):
         warnings.simplefilter("ignore")
         dropouts = contextlib.nullcontext() if loss is None else plain_dropouts()
-        with plain_drop_paths(), dropouts, traced_data(), TracedFreezes(), traced_alignments():
+        with plain_drop_paths(), dropouts, traced_data(), TracedFreezes(), settled_parts(), traced_alignments():
             yield
 
 

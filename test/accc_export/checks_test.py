@@ -50,6 +50,10 @@ def asserts(x):
     assert (x > -100).all(), "too small"
 
 
+def asserts_in_a_line(x):
+    if x.dim(): assert not torch.isnan(x).any()  # noqa: E701
+
+
 def asks_for_a_number(x):
     if not torch.isfinite(x).all().item():
         raise ValueError("infinite")
@@ -107,14 +111,14 @@ class ChecksTest(unittest.TestCase):
             subprocess.run([ACCC, "diff", self.folder / "m.so", golden], check=True, stdout=subprocess.DEVNULL, timeout=300)
 
     def test_checks_that_raise(self):
-        module = Checking(raises, asserts, asks_for_a_number, compares, calls_what_raises)
+        module = Checking(raises, asserts, asserts_in_a_line, asks_for_a_number, compares, calls_what_raises)
         for exporter in ("torch.export", "joint", "dynamo"):
             with self.assertWarns(accc_export.ExportWarning) as warned:
                 self.trained(module, self.x, exporter)
             text = str(warned.warning)
             for what in ("raises ValueError", "raises AssertionError", "raises RuntimeError", "no file has the checks"):
                 self.assertIn(what, text)
-            self.assertEqual(text.count("checks_test.py:"), 4)  # one of them is called twice
+            self.assertEqual(text.count("checks_test.py:"), 5)  # one of them is called twice
         with self.assertWarnsRegex(accc_export.ExportWarning, "forward checks values .*raises ValueError"):
             self.trained(Deriving(raises), self.x, "joint")
 

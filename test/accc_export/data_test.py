@@ -46,6 +46,23 @@ class Placed(nn.Linear):
         return {"loss": super().forward(x).square().mean()}
 
 
+class Moved(nn.Module):
+    """Puts a part where the input is, in its type, and itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.part = nn.Sequential(nn.Linear(4, 2), nn.BatchNorm1d(2))
+
+    def forward(self, x):
+        self.float()
+        return {"loss": self.part.to(x.device, x.dtype)(x).square().mean()}
+
+
+class Widened(Moved):
+    def forward(self, x):
+        return {"loss": self.part.double()(x.double()).square().mean().float()}
+
+
 class Averaged(nn.Linear):
     """Keeps an average in a buffer, as a codebook does, and another in a tensor that it sets for one."""
 
@@ -176,6 +193,9 @@ class DataTest(unittest.TestCase):
 
     def test_what_is_there_already(self):
         self.trained(Placed(4, 2), "torch.export", "joint", "dynamo", "torchscript")
+        self.trained(Moved(), "torch.export", "joint", "dynamo", "torchscript")
+        with self.assertRaisesRegex(accc_export.ExportError, "forward converts a Sequential, of torch.float32 on cpu: convert it before the export"):
+            accc_export.export(Widened(), self.x, self.folder / "m.pt2")
 
     def test_what_the_backward_pass_reads(self):
         with self.assertRaisesRegex(accc_export.ExportError, "no gradient of the exported program: .*modified by an inplace operation"):

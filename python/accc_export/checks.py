@@ -22,6 +22,7 @@ _Traced = TypeVar("_Traced")
 
 _TRUTHS = {torch.Tensor.__bool__, torch.Tensor.is_nonzero, torch.is_nonzero, torch.Tensor.equal, torch.equal, torch.Tensor.allclose, torch.allclose}
 """What gives a truth value. Of a tensor of them, torch.Tensor.item does, too."""
+_NUMBERS = {getattr(torch.Tensor, name) for name in ("__complex__", "__float__", "__index__", "__int__", "item", "numpy", "tolist")}
 
 
 class _Truths(TorchFunctionMode):
@@ -32,10 +33,13 @@ class _Truths(TorchFunctionMode):
         self.answers = answers
         self.given: list[bool | None] = []
         """None where there is no answer: the call ended there."""
+        self.has_numbers = False
+        """Whether it asks for numbers as well."""
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         if func not in _TRUTHS and not (func is torch.Tensor.item and args[0].dtype is torch.bool):
+            self.has_numbers |= func in _NUMBERS
             return func(*args, **kwargs)
         answer = self.answers.get(len(self.given))
         self.given.append(answer)
@@ -45,8 +49,8 @@ class _Truths(TorchFunctionMode):
 
 
 @contextlib.contextmanager
-def _answered(module: torch.nn.Module, answers: dict[int, bool]) -> Iterator[Callable[[], list[bool | None]]]:
-    """Inside, every call of the module's forward is given the answers; gives a function to what the last one was given."""
+def _answered(module: torch.nn.Module, answers: dict[int, bool]) -> Iterator[Callable[[], _Truths]]:
+    """Inside, every call of the module's forward is given the answers; gives a function to what the last one asked for."""
     original, own = module.forward, vars(module).get("forward")
     truths = _Truths({})
 
@@ -57,7 +61,7 @@ def _answered(module: torch.nn.Module, answers: dict[int, bool]) -> Iterator[Cal
 
     vars(module)["forward"] = forward
     try:
-        yield lambda: truths.given
+        yield lambda: truths
     finally:
         del vars(module)["forward"]
         if own is not None:
@@ -84,7 +88,7 @@ def traced_past_checks(trace: Callable[[], _Traced], module: torch.nn.Module, ca
     known = contextlib.nullcontext
     while True:
         try:
-            with known(), _without_graphs(), _answered(module, checks) as given:
+            with known(), _without_graphs(), _answered(module, checks) as truths:
                 traced = trace()
             break
         except Exception as error:  # whatever the tracers and the module's own code raise
@@ -93,7 +97,7 @@ def traced_past_checks(trace: Callable[[], _Traced], module: torch.nn.Module, ca
             if known is not all_known:
                 known = all_known
                 continue
-            unknown = (place for place, answer in enumerate(given()) if type(answer) is not bool)  # a symbol, or none
+            unknown = (place for place, answer in enumerate(truths().given) if type(answer) is not bool)  # a symbol, or none
             found = next(filter(None, (_check_at(module, call, place) for place in unknown)), None)
             if found is None:
                 raise
@@ -109,12 +113,16 @@ def traced_past_checks(trace: Callable[[], _Traced], module: torch.nn.Module, ca
 def _check_at(module: torch.nn.Module, call: Call, place: int) -> tuple[int, bool, str] | None:
     """The place, the answer that forward is given there with the example, and where it raises an exception if it is given the other one;
     None if it raises none."""
-    given, _ = _run(module, call, {})
-    if place >= len(given) or given[place] is None:
+    asked, _ = _run(module, call, {})
+    if place >= len(asked.given) or asked.given[place] is None:
         return None
-    _, error = _run(module, call, {place: not given[place]})
-    where = _raised_at(error) if error else None
-    return (place, given[place], f"{where} raises {type(error).__name__}") if where else None
+    answer = asked.given[place]
+    asked, error = _run(module, call, {place: not answer})
+    # What is asked behind it, or is a number, might be something else with other data, and nothing be raised.
+    if error is None or len(asked.given) > place + 1 or asked.has_numbers:
+        return None
+    where = _raised_at(error)
+    return (place, answer, f"{where} raises {type(error).__name__}") if where else None
 
 
 def _raised_at(error: Exception) -> str | None:
@@ -127,12 +135,12 @@ def _raised_at(error: Exception) -> str | None:
     return f"{code.co_filename}:{last.tb_lineno}" if dis.opname[code.co_code[last.tb_lasti]] == "RAISE_VARARGS" else None
 
 
-def _run(module: torch.nn.Module, call: Call, answers: dict[int, bool]) -> tuple[list[bool | None], Exception | None]:
-    """What a call with the example is given, and the exception that it raises."""
+def _run(module: torch.nn.Module, call: Call, answers: dict[int, bool]) -> tuple[_Truths, Exception | None]:
+    """What a call with the example asks for, and the exception that it raises."""
     with preserved_buffers(module), preserved_values(module.parameters()), torch.random.fork_rng(devices=[]):
-        with _answered(module, answers) as given:
+        with _answered(module, answers) as truths:
             try:
                 call.run(module)
             except Exception as error:  # whichever forward raises
-                return given(), error
-            return given(), None
+                return truths(), error
+            return truths(), None

@@ -70,12 +70,14 @@ class SparseMatrix:
             changed.merged = changed if self.merged is self else self.merged._with(change)
         return changed
 
-    def __mul__(self, factor: float) -> "SparseMatrix":
+    def __mul__(self, factor: float | torch.Tensor) -> "SparseMatrix":
+        _check_number(factor, "mul")
         return self._with(lambda x: x * factor)
 
     __rmul__ = mul = __mul__
 
-    def __truediv__(self, divisor: float) -> "SparseMatrix":
+    def __truediv__(self, divisor: float | torch.Tensor) -> "SparseMatrix":
+        _check_number(divisor, "div")
         return self._with(lambda x: x / divisor)
 
     div = __truediv__
@@ -155,6 +157,12 @@ def _unknown(name: str) -> ExportError:
         f"forward calls {name} of a sparse matrix, and no more than its products with dense tensors can be exported: keep its indices and values, "
         "and compute with these"
     )
+
+
+def _check_number(x: object, name: str) -> None:
+    """Raises ExportError for a matrix, of which each value has an element of its own."""
+    if isinstance(x, SparseMatrix) or (isinstance(x, torch.Tensor) and x.dim() > 0):
+        raise _unknown(name)
 
 
 def _product(a, b) -> torch.Tensor:

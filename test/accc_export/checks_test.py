@@ -79,6 +79,22 @@ def reshapes(x):
         x.view(7, 3)
 
 
+def scales(x):
+    """And raises an exception where it does not scale the example, but not where it need not scale an input."""
+    if x.max() > 1:
+        x.div_(255)
+    assert x.max() <= 1
+
+
+def clears(x):
+    """Likewise by a number."""
+    number = x.max().item()
+    if x.max() > 1:
+        number = 0
+    if number > 0.5:
+        raise ValueError("too large")
+
+
 class Spoken(nn.Module):
     """Alignments of sounds with labels, of lengths that are lists, are known, or are given."""
 
@@ -123,9 +139,10 @@ class ChecksTest(unittest.TestCase):
             self.trained(Deriving(raises), self.x, "joint")
 
     def test_branches_that_compute(self):
-        for check in (computes, reshapes):
+        self.assertGreater(self.x.max(), 1)
+        for check, line in (computes, 1), (reshapes, 2), (scales, 2), (clears, 3):
             module = Checking(raises, check)
-            message = f"torch.export fails: what .*checks_test.py:{check.__code__.co_firstlineno + (1 if check is computes else 2)} .* depends on the values of a tensor"
+            message = f"torch.export fails: what .*checks_test.py:{check.__code__.co_firstlineno + line} .* depends on the values of a tensor"
             for call, options in (accc_export.export, {}), (accc_export.export_joint, {"loss": "output:loss"}):
                 with self.assertRaisesRegex(accc_export.ExportError, message):
                     call(module, self.x, self.folder / "m.pt2", **options)

@@ -46,7 +46,7 @@ def multiplied(module, x):
 
 def changed(module, x):
     a = module.matrix
-    x = torch.sparse.addmm(x, a * 0.5, x, beta=0.25, alpha=2) + (x.t() @ a).t() + torch.mm(a.coalesce().t(), x) + (-a / 2).transpose(0, 1) @ x
+    x = torch.sparse.addmm(x, a * torch.tensor(0.5), x, beta=0.25, alpha=2) + (x.t() @ a).t() + torch.mm(a.coalesce().t(), x) + (-a / 2).transpose(0, 1) @ x
     return x + a.to_dense() @ x + a.coalesce().values().sum() * a.size(0) + a.detach().float().T @ x
 
 
@@ -114,6 +114,8 @@ class SparseTest(unittest.TestCase):
     def test_refusals(self):
         self.refused("forward multiplies sparse matrices with one another", lambda module, x: (module.matrix @ module.matrix) @ x)
         self.refused(r"forward calls \w*softmax of a sparse matrix", lambda module, x: torch.sparse.softmax(module.matrix, 1) @ x)
+        self.refused("forward calls mul of a sparse matrix", lambda module, x: (module.matrix * torch.ones(5, 5)) @ x)
+        self.refused("forward calls div of a sparse matrix", lambda module, x: (module.matrix / module.matrix) @ x)
         self.refused("forward calls sum of a sparse matrix", lambda module, x: module.matrix.sum() + x)
         self.refused("asks for the places of a sparse matrix that it made", lambda module, x: module.matrix.t().coalesce().values().sum() + x)
 

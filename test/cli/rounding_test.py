@@ -5,7 +5,7 @@ rounding, and Adam divides it by its size. What computes the same in another ord
 import json
 import unittest
 
-from command_line import DATA, DONE, CommandLineTest
+from command_line import DATA, DONE, CommandLineTest, read_safetensors, write_safetensors
 
 # y = tanh((z - mean) v) + %leak, z = x w + b, the mean over the rows
 CENTRED = """
@@ -67,6 +67,27 @@ class Rounding(CommandLineTest):
             others = {tensor["name"]: tensor["verdict"] for tensor in tensors if tensor["name"] != name}
             self.assertEqual({name: how for name, how in others.items() if how != "close"}, {})
         self.failed("b.so", "a.so", "--tolerance", "0", code=DATA)
+
+    def test_what_did_not_move_at_all_passes(self):
+        """Where the sums of the golden's run happen to cancel: a bias that was zero is zero still, and has no size."""
+        self.compile("a.so", optimizer="sgd,lr=0.1")
+        self.compile("b.so", PRODUCT, optimizer="sgd,lr=0.1")
+        self.accc("golden", "a.so", "-o", "first")
+        weights = read_safetensors(self.folder / "first" / "initial.safetensors")
+        weights["b"] = (*weights["b"][:2], bytes(len(weights["b"][2])))
+        write_safetensors(self.folder / "zero.safetensors", weights)
+        self.accc("golden", "a.so", "-o", "g", "--params", "zero.safetensors")
+        golden = read_safetensors(self.folder / "g" / "golden.safetensors")
+        write_safetensors(self.folder / "g" / "golden.safetensors", golden | {name: weights["b"] for name in ("grad.b", "param.b")})
+        meta = json.loads((self.folder / "g" / "meta.json").read_text())
+        meta["updates"]["param.b"] = 0.0
+        (self.folder / "g" / "meta.json").write_text(json.dumps(meta))
+        tensors, _ = self.failed("b.so", "g")
+        self.assertEqual({tensor["verdict"] for tensor in tensors if tensor["name"] == "param.b"}, {"rounding"})
+        del meta["noise"]["param.b"]
+        (self.folder / "g" / "meta.json").write_text(json.dumps(meta | {"noise": meta["noise"] | {"param.b": 0.0}}))
+        _, failed = self.failed("b.so", "g", code=DATA)
+        self.assertEqual(failed, {"param.b"})
 
     def test_a_wrong_gradient_is_seen(self):
         """Also one that is far below the tolerance, of any optimizer."""

@@ -43,11 +43,12 @@ double accc::tool::distance(const Tensor &a, const Tensor &b) {
 /// Some gradients, a key's bias among them, are zero but for noise; they must not divide.
 static constexpr double kNoise = 1e-5;
 
-/// Lets a tensor that failed pass if rounding explains it but for `slack`.
+/// Lets a tensor that failed pass if rounding explains it but for `slack`; not where the bits must be
+/// the same.
 static void excuse(Verdict &verdict, const std::vector<double> &got,
                    const std::vector<double> &want, const Tensor &golden, const Measured &measured,
-                   double slack) {
-  if (verdict.how != "FAILED" || slack == 0)
+                   double tolerance, double slack) {
+  if (verdict.how != "FAILED" || tolerance == 0)
     return;
   bool pointwise = golden.rank() == 4 && golden.dim(2) == 1 && golden.dim(3) == 1;
   double factor = golden.size() < 1000 || pointwise ? 3 : 2;
@@ -79,7 +80,7 @@ static void judgeBySize(Verdict &verdict, const Tensor &result, const Tensor &go
   bool isClose = verdict.relative <= 100 * tolerance &&
                  (!eachElement || worstElement(got, want, size) <= 1000 * tolerance);
   verdict.how = isClose ? "close" : "FAILED";
-  excuse(verdict, got, want, golden, measured, 10 * tolerance * size);
+  excuse(verdict, got, want, golden, measured, tolerance, 10 * tolerance * size);
 }
 
 static bool isFloat(const Tensor &tensor) {
@@ -120,7 +121,7 @@ Verdict accc::tool::judge(const std::string &name, const Tensor *result, const T
       verdict.how = "FAILED";
   }
   verdict.relative = rmse(got, want) / std::max(rootMeanSquare(want), kNoise);
-  excuse(verdict, got, want, golden, measured, tolerance / 10);
+  excuse(verdict, got, want, golden, measured, tolerance, tolerance / 10);
   return verdict;
 }
 

@@ -12,7 +12,7 @@ using namespace accc::torchexport;
 // What is read of the format; its major number is that of a break.
 static constexpr int64_t kOldestSchema = 5, kNewestSchema = 8;
 static constexpr uint64_t kLargestProgram = uint64_t(1) << 30;
-/// Of archives before PyTorch 2.8.
+/// Of archives before PyTorch 2.8, which have no folder of models.
 static constexpr const char kOldRecord[] = "serialized_exported_program.json";
 
 /// The name of the one program of an archive: models/NAME.json.
@@ -40,6 +40,17 @@ static void checkVersion(const Json &program) {
          " are supported (PyTorch 2.4 to 2.15): export it with another version of PyTorch");
 }
 
+static std::unique_ptr<Weights> weightsOf(const Archive &archive, const std::string &model,
+                                          MLIRContext &context) {
+  if (archive.has(kOldRecord))
+    return weightsInPickles(context, archive, "serialized_state_dict.pt",
+                            "serialized_constants.pt");
+  std::string pickled = "data/weights/" + model + ".pt"; // of 2.8
+  if (archive.has(pickled))
+    return weightsInPickles(context, archive, pickled, "data/constants/" + model + ".pt");
+  return weightsInRecords(context, archive, model);
+}
+
 static ImportResult importProgram(const Archive &archive, const ImportOptions &options,
                                   MLIRContext &context) {
   bool isOld = archive.has(kOldRecord);
@@ -48,8 +59,7 @@ static ImportResult importProgram(const Archive &archive, const ImportOptions &o
   nlohmann::json document = Json::parse(archive.text(record, kLargestProgram), record);
   Json program(document, record);
   checkVersion(program);
-  auto weights =
-      isOld ? weightsInPickles(context, archive) : weightsInRecords(context, archive, model);
+  std::unique_ptr<Weights> weights = weightsOf(archive, model, context);
   return importUntilWritesAreKnown([&](const std::set<std::string> &written) -> ImportAttempt {
     ProgramImporter importer(program, *weights, written, options, context);
     ImportResult result = importer.run();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The tensors of archives before PyTorch 2.8: two archives of torch.save in the archive.
+// The tensors of archives of PyTorch up to 2.8: two archives of torch.save in the archive.
 #include "frontend/pickle/Tensors.h"
 #include "frontend/torchexport/Weights.h"
 
@@ -48,9 +48,9 @@ private:
 /// Signatures before PyTorch 2.8 may give tied parameters one name, twice.
 class PickledWeights : public Weights {
 public:
-  PickledWeights(MLIRContext &context, const Archive &archive)
-      : state(context, archive, "serialized_state_dict.pt"),
-        constants(context, archive, "serialized_constants.pt") {}
+  PickledWeights(MLIRContext &context, const Archive &archive, const std::string &state,
+                 const std::string &constants)
+      : state(context, archive, state), constants(context, archive, constants) {}
 
   StoredTensor read(const std::string &name) override {
     if (!state.has(name) && !constants.has(name))
@@ -105,6 +105,8 @@ std::vector<std::string> SavedDict::namesOf(const StoredTensor &tensor) {
 }
 
 std::unique_ptr<Weights> accc::torchexport::weightsInPickles(MLIRContext &context,
-                                                             const Archive &archive) {
-  return std::make_unique<PickledWeights>(context, archive);
+                                                             const Archive &archive,
+                                                             const std::string &state,
+                                                             const std::string &constants) {
+  return std::make_unique<PickledWeights>(context, archive, state, constants);
 }

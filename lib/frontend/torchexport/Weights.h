@@ -51,8 +51,9 @@ protected:
 /// them.
 std::unique_ptr<Weights> weightsInRecords(mlir::MLIRContext &context, const Archive &archive,
                                           const std::string &model);
-/// Those of archives before PyTorch 2.8, which hold archives of torch.save.
-std::unique_ptr<Weights> weightsInPickles(mlir::MLIRContext &context, const Archive &archive);
+/// Those of archives of PyTorch up to 2.8, of which two records are archives of torch.save.
+std::unique_ptr<Weights> weightsInPickles(mlir::MLIRContext &context, const Archive &archive,
+                                          const std::string &state, const std::string &constants);
 
 } // namespace accc::torchexport
 

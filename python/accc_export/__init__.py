@@ -11,10 +11,12 @@ folder for `accc diff`, and `state_dict` reads what training wrote back into the
 try:
     import onnx  # noqa: F401
     import safetensors  # noqa: F401
-    import torch  # noqa: F401
+    import torch
 except ImportError as error:
     needed = "pip install torch onnx onnxscript safetensors"
     raise ImportError(f"accc_export needs the package {error.name}: {needed}") from error
+if tuple(map(int, torch.__version__.split(".")[:2])) < (2, 10):
+    raise ImportError(f"accc_export needs PyTorch 2.10 or newer, and this is {torch.__version__}")
 
 from .errors import ExportError, ExportWarning
 from .exporters import EXPORTERS

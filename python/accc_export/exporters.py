@@ -53,9 +53,10 @@ _OPSETS = {"torchscript": 17, "dynamo": None, "dynamo-folded": 23}
 _LARGE = 1 << 30  # a protobuf message holds less than 2 GiB
 
 
-def _batch_norm(x, weight, bias, mean, var, training, momentum, eps):
+def _batch_norm(input, weight, bias, running_mean, running_var, training: bool, momentum: float, eps: float):
+    """With the operator's own names, by which older PyTorch (2.10) chooses."""
     y, new_mean, new_var = op.BatchNormalization(
-        x, weight, bias, mean, var, epsilon=eps, momentum=1.0 - momentum, training_mode=1
+        input, weight, bias, running_mean, running_var, epsilon=eps, momentum=1.0 - momentum, training_mode=1
     )
     return y, new_mean, new_var, new_mean, new_var
 

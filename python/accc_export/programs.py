@@ -17,7 +17,7 @@ from .constants import known_constants
 from .data import TracedFreezes, settled_parts, traced_data
 from .dropouts import plain_drop_paths, plain_dropouts
 from .errors import ExportError
-from .exporters import Axes, open_shapes, with_ranges
+from .exporters import Axes, Shapes, open_shapes, with_ranges
 from .failures import first_lines
 from .files import write_whole
 from .joint import aliases, behind, with_backward
@@ -43,9 +43,12 @@ def program_of(
 ) -> torch.export.ExportedProgram:
     """The module as torch.export has it, which returns a dict of its outputs; with a loss, that first, and others detached."""
 
+    def exported(shapes: Shapes | None) -> torch.export.ExportedProgram:
+        return torch.export.export(module, tuple(inputs.values()), dynamic_shapes=shapes, strict=False)
+
     def traced() -> torch.export.ExportedProgram:
         with _traceable(module, call, observation.fixed, inputs, outputs, loss):
-            return with_ranges(lambda shapes: torch.export.export(module, tuple(inputs.values()), dynamic_shapes=shapes), inputs, axes)
+            return with_ranges(exported, inputs, axes)
 
     try:
         program = traced_past_checks(traced, module, call)

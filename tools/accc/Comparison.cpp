@@ -43,8 +43,8 @@ double accc::tool::distance(const Tensor &a, const Tensor &b) {
 /// Some gradients, a key's bias among them, are zero but for noise; they must not divide.
 static constexpr double kNoise = 1e-5;
 
-/// Lets a tensor that failed pass if rounding explains it but for `slack`; not where the bits must be
-/// the same.
+/// Lets a tensor that failed pass if rounding explains it but for `slack`; not where the bits must
+/// be the same.
 static void excuse(Verdict &verdict, const std::vector<double> &got,
                    const std::vector<double> &want, const Tensor &golden, const Measured &measured,
                    double tolerance, double slack) {

@@ -142,7 +142,8 @@ def _run_program(program, call: Call, state: State, observation: Observation, ou
         with without_hooks(state.parameters.values()):  # which the program shares
             return _run(called, exported, dict(exported.named_parameters()), state, observation, differentiate)
     except RuntimeError as error:  # it may write into what the derivative needs, where a backward pass of its own did not
-        raise ExportError(f"PyTorch finds no gradient of the exported program: {first_lines(error)}") from error
+        text = f"PyTorch finds no gradient of the exported program, where export_joint() may write what autograd runs: {first_lines(error)}"
+        raise ExportError(text) from error
 
 
 def _run_joint(program, call: Call, target: torch.Tensor | None, state: State, outputs: list[str]) -> _Run:

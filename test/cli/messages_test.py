@@ -304,6 +304,17 @@ func.func @forward(%w: tensor<5x3xf32> {accc.name = "w", accc.role = #prim.role<
             _, error = self.accc(*run, code=code)
         self.assertRegex(error, "^accc: error: eval_step: an index of a (gather|scatter) is out of range: indices are 0 to 7\n$")
 
+    def test_labels_that_are_not_as_many_as_the_sequences_take(self):
+        for case, right, wrong in ("dictated", (1, 0, 4, 1), (1, 0, 4, 0)), ("spelled", (3, 2, 0, 4), (3, 1, 0, 4)):
+            folder = GOLDENS.parent / "exported" / case
+            self.accc("compile", folder / "export.pt2", "-o", "m.so", "--loss", "output:loss", "--optimizer", "sgd")
+            tensors = read_safetensors(folder / "inputs.safetensors")
+            run = ["run", "m.so", "--inputs", "x.safetensors", "--steps", "1"]
+            for lengths, code in ((right, DONE), (wrong, DATA)):
+                write_safetensors(self.folder / "x.safetensors", tensors | {"lengths": ("I64", [4], struct.pack("<4q", *lengths))})
+                _, error = self.accc(*run, code=code)
+            self.assertRegex(error, "^accc: error: train_step: an index of a gather is out of range: indices are 0 to [0-9]+\n$")
+
     def test_scores_that_can_be_read_in_two_ways(self):
         contracting = "rhs_batch = array<i64>,\n    lhs_contracting = array<i64: 1>"
 

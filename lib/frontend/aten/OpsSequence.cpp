@@ -54,6 +54,10 @@ Tensor withBlanks(Node &node, Tensor targets, Tensor lengths, int64_t longest, i
     Tensor isBefore = node.iota(pairs, 1) < node.iota(pairs, 0);
     Tensor each = lengths.broadcast(pairs, {1});
     start = prim::sum(prim::select(isBefore, each, each.full(0.0)), {1});
+    // There are as many labels as the sequences take, or the step ends with a data error.
+    double given = static_cast<double>(longest);
+    Tensor isOther = prim::notEqual(prim::sum(lengths, {0}), given).broadcast({count}, {});
+    start = prim::select(isOther, start.full(given), start);
   }
   Tensor place = node.iota(shape, 1), number = place / 2.0;
   Tensor isLabel = prim::bitAnd(prim::equal(prim::rem(place, place.full(2.0)), 1.0),

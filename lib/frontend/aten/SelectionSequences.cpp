@@ -8,34 +8,40 @@ using namespace mlir;
 using namespace accc;
 using namespace accc::aten;
 
-/// How many elements a row of the mask has, where the lengths are how many each row of it selects;
-/// nothing where they are something else.
-static std::optional<int64_t> rowsCounted(Value lengths, Value mask) {
+/// How long a sequence is at most, where the lengths are how many elements each row of some mask
+/// selects; nothing where they are something else.
+static std::optional<int64_t> longestOf(Value lengths) {
   auto sum = withoutReshapes(lengths).getDefiningOp<prim::ReduceOp>();
   if (!sum || sum.getKind() != prim::ReduceKind::sum)
     return std::nullopt;
   auto flags = sum.getOperand().getDefiningOp<prim::ConvertOp>();
   ArrayRef<int64_t> shape = cast<RankedTensorType>(sum.getOperand().getType()).getShape();
   bool isOfRows = shape.size() == 2 && sum.getDimensions() == ArrayRef<int64_t>{1};
-  if (!isOfRows || !flags || !isSameMask(flags.getOperand(), mask))
-    return std::nullopt;
-  return shape[1];
+  bool isOfMask = flags && getElementTypeOrSelf(flags.getOperand().getType()).isInteger(1);
+  return isOfRows && isOfMask ? std::optional(shape[1]) : std::nullopt;
 }
 
 bool selected::alignments(SelectedCall &call) {
   const auto *labels = call.argument<Selection>("targets");
-  if (!labels || labels->rank() != 1 || !call.isOnlySelection())
-    return false;
-  MutableTensor flat = compact(call, *labels, labels->elements.shape().front(), int64_t(0));
   const auto *lengths = call.argument<MutableTensor>("target_lengths");
-  auto row = lengths ? rowsCounted(call.read(*lengths), labels->mask) : std::nullopt;
-  if (row) { // no sequence is longer, and the loss takes as much time as the longest may be long
-    MutableTensor ends = call("cumsum", {{"self", *lengths}, {"dim", int64_t(0)}});
-    MutableTensor starts = call("sub.Tensor", {{"self", ends}, {"other", *lengths}});
-    starts = call("unsqueeze", {{"self", starts}, {"dim", int64_t(1)}});
-    MutableTensor place = call("arange", {{"end", *row}});
-    place = call("add.Tensor", {{"self", starts}, {"other", place}});
-    flat = call("take", {{"self", flat}, {"index", place}});
-  }
-  return call.giveCall(call.with("targets", flat));
+  if (!labels || labels->rank() != 1 || !lengths || lengths->rank() != 1 || !call.isOnlySelection())
+    return false;
+  int64_t total = labels->elements.shape().front();
+  // The loss takes as much time as the longest sequence may be long.
+  int64_t longest = longestOf(call.read(*lengths)).value_or(total);
+  MutableTensor ends = call("cumsum", {{"self", *lengths}, {"dim", int64_t(0)}});
+  MutableTensor starts = call("sub.Tensor", {{"self", ends}, {"other", *lengths}});
+  MutableTensor place =
+      call("add.Tensor", {{"self", call("unsqueeze", {{"self", starts}, {"dim", int64_t(1)}})},
+                          {"other", call("arange", {{"end", longest}})}});
+  place = call("clamp", {{"self", place}, {"max", total - 1}}); // behind the last sequence's end
+  // As many as the sequences take together, or the step ends with a data error.
+  MutableTensor isOther =
+      call("ne.Tensor", {{"self", call("sum", {{"self", *lengths}})},
+                         {"other", call("sum", {{"self", call.flags(labels->mask)}})}});
+  place = call("where.self", {{"condition", isOther},
+                              {"self", call("full_like", {{"self", place}, {"fill_value", total}})},
+                              {"other", place}});
+  MutableTensor flat = compact(call, *labels, total, int64_t(0));
+  return call.giveCall(call.with("targets", call("take", {{"self", flat}, {"index", place}})));
 }

@@ -143,7 +143,7 @@ class Unspoken(nn.Module):
 
 
 class Dictated(nn.Module):
-    """CTC of the labels that a mask selects among those that pad the rows, as many as it selects in each row or as lengths say."""
+    """CTC of the labels that a mask selects among those that pad the rows, as many as it selects in each row, as lengths say, or as sums give."""
 
     def __init__(self, symbols=5):
         super().__init__()
@@ -155,7 +155,9 @@ class Dictated(nn.Module):
         times = torch.full((labels.shape[0],), sound.shape[1])
         selected = labels.masked_select(is_label)
         return (F.ctc_loss(scores, selected, times, is_label.sum(-1), reduction="none"),
-                F.ctc_loss(scores, labels[is_label], times, lengths, reduction="sum"))
+                F.ctc_loss(scores, labels[is_label], times, lengths, reduction="sum"),
+                F.ctc_loss(scores, selected, times, (torch.arange(9) < lengths[:, None]).sum(-1), reduction="sum", blank=3),
+                F.ctc_loss(scores, selected, times, torch.stack([lengths, 0 * lengths], 1).sum(-1)))
 
 
 class Ragged(nn.Module):

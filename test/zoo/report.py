@@ -27,6 +27,10 @@ the module by PyTorch itself, or an ONNX file by ONNX's own reference evaluator,
 
 `worst` is the greatest relative RMSE of a tensor. One that is zero but for rounding, such as the gradient of a bias
 before a batch norm, may show a large one and be right.
+
+The suite `transformers` has one model of each architecture of that library that can be made small by rule (186), with the loss that it
+computes of labels. It takes hours, and is run where it is asked for: `--suite transformers`. On 2026-11-30 all of them, exported by `accc_export`
+as programs of torch.export, trained as in PyTorch.
 """
 
 

@@ -4,6 +4,8 @@
 import importlib
 
 SUITES = ("timm", "huggingface", "torchbench", "libraries")
+MORE = ("transformers",)
+"""Those that are run where they are asked for."""
 
 
 def load(suite: str):

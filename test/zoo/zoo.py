@@ -29,7 +29,7 @@ LINE = "{:<12} {:<36} {:<8} {:<10} {:>9} {:>7} {:>8}  {}"
 def parse_arguments(description: str):
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache"))
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--suite", default=",".join(suites.SUITES), help="some of the suites (default: all)")
+    parser.add_argument("--suite", default=",".join(suites.SUITES), help=f"some of the suites, also {', '.join(suites.MORE)} (default: %(default)s)")
     parser.add_argument("--models", type=re.compile, default=re.compile(""), metavar="REGEX", help="of their names")
     parser.add_argument("--format", default=",".join(FORMATS), help="some of the formats (default: all)")
     parser.add_argument("--dtype", default="float32", choices=("float32", "bfloat16", "float16"), help="of the modules")
@@ -48,7 +48,7 @@ def parse_arguments(description: str):
     parser.add_argument("--report", type=pathlib.Path, metavar="FILE", help="write the table of all that is known")
     options = parser.parse_args()
     options.timeout = options.timeout or (1800 if options.real else 300)
-    for value, known in ((options.suite, suites.SUITES), (options.format, FORMATS)):
+    for value, known in ((options.suite, (*suites.SUITES, *suites.MORE)), (options.format, FORMATS)):
         if unknown := set(value.split(",")) - set(known):
             parser.error(f"unknown {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     if options.real and options.target != "cpu":

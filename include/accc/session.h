@@ -112,7 +112,9 @@ public:
   /// grad_step gave may be given to apply_step); all unknown names, missing inputs and wrong shapes
   /// or types are reported together as one Error (usage). Labels or indices out of range are Error
   /// (data). After the first run of an entry point (at these sizes) no memory is allocated. While
-  /// it runs, floats below 1.18e-38 (subnormals) are flushed to zero, on its threads only.
+  /// it runs, floats below 1.18e-38 (subnormals) are flushed to zero, on its threads only, which
+  /// round to nearest and do not trap then, whatever the program has set (fesetround,
+  /// feenableexcept). A child of fork() may go on with its copy of a session that is in no group.
   ///
   /// On a CPU this returns when the run is complete. On a GPU it returns when the inputs have been
   /// read and the work is queued; it waits only if two runs of the entry point at these sizes are

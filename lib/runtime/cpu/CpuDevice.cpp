@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CpuDevice.h"
 
+#include "FloatModes.h"
 #include "Instructions.h"
 #include "OneDnn.h"
-#include "Subnormals.h"
+#include "core/Agreement.h"
 
 #include <algorithm>
 #include <chrono>
@@ -156,7 +157,7 @@ void CpuEntry::start(size_t, const std::vector<Source> &inputs) {
   }
   device.team.runOutside([this] {
     Team::Scope scope(device.team);
-    FlushSubnormals flush(device.team);
+    FloatModes modes(device.team);
     launches.begin();
     nextStep = 0;
     result = runSteps();

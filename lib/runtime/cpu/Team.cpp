@@ -4,6 +4,7 @@
 #include "accc/error.h"
 
 #include <algorithm>
+#include <pthread.h>
 #include <string>
 #include <thread>
 
@@ -29,12 +30,22 @@ namespace accc::detail {
 /// OpenMP's own bookkeeping of a team, which lies on the stack, is too large for it with more.
 static constexpr int kMostThreads = 4096;
 
+/// Whether this is the thread that called fork(), in its child; of threads that the child makes
+/// OpenMP knows none.
+static thread_local bool isForked = false;
+
+static void watchForks() {
+  [[maybe_unused]] static const int watches =
+      ::pthread_atfork(nullptr, nullptr, [] { isForked = true; });
+}
+
 Team::Team(int threads)
     : count(std::min(threads > 0 ? threads : omp_get_max_threads(), omp_get_thread_limit())) {
   if (count > kMostThreads)
     throw Error(ErrorKind::usage, std::to_string(count) + " threads are too many" +
                                       (threads > 0 ? "" : " (OMP_NUM_THREADS)") + ": " +
                                       std::to_string(kMostThreads) + " at most");
+  watchForks();
 }
 
 void Team::fork(Function function, void *data) const {
@@ -56,7 +67,7 @@ void Team::fork(Function function, void *data) const {
 }
 
 void Team::lead(void (*function)(void *), void *data) const {
-  if (count == 1 || !omp_in_parallel())
+  if (count == 1 || (!omp_in_parallel() && !isForked))
     return function(data);
   std::thread(function, data).join();
 }

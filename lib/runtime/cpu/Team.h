@@ -28,7 +28,9 @@ public:
 
   /// Calls body() where oneDNN finds the team: on a thread of its own inside a parallel region of
   /// the program's, where oneDNN works on one thread. A call that was made for several would wait
-  /// for the others for ever. An exception must not leave `body`.
+  /// for the others for ever. So it would in a child of fork(), where OpenMP's threads that the
+  /// calling one had before are not there any more, and OpenMP does not know. An exception must not
+  /// leave `body`.
   template <typename Body> void runOutside(Body &&body) const {
     lead([](void *data) { (*static_cast<std::remove_reference_t<Body> *>(data))(); }, &body);
   }

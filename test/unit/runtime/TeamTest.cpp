@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace accc::detail;
 
@@ -48,4 +50,23 @@ TEST_CASE("team: all threads work inside a parallel region of the program's") {
   CHECK(inside == 1);
   CHECK(outside == 2);
   CHECK(alone == 1); // one thread needs no other
+}
+
+TEST_CASE("team: all threads work in a child of fork()") {
+  Team team(2);
+  REQUIRE(countWorking(team) == 2); // OpenMP has threads, which the child does not
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    constexpr unsigned mostSeconds = 60; // else it would wait for ever
+    ::alarm(mostSeconds);
+    int working = 0;
+    for (int i = 0; i < 2; ++i)
+      team.runOutside([&] { working += countWorking(team); });
+    ::_exit(working == 4 ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  team.runOutside([&] { CHECK(countWorking(team) == 2); });
 }

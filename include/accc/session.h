@@ -31,11 +31,11 @@ struct SessionOptions {
   /// which saves launch overhead. ACCC_CUDA_GRAPH=0 in the environment disables this as well.
   bool graph = true;
   /// The processes that train together, with a library that was compiled with --data-parallel. The
-  /// first step begins with the state of the process of rank 0. Each process draws random numbers
-  /// of its own: that of rank r with the seed `seed` + r. All call the training entry points
-  /// equally often, and load() what they load; a step that fails in one fails in all, and changes
-  /// nothing. On GPUs, each process needs one of its own (Group::local_rank), and
-  /// waits for the others where its session is made.
+  /// first step begins with the state of the process of rank 0 (share_state()). Each process draws
+  /// random numbers of its own: that of rank r with the seed `seed` + r. All call the training
+  /// entry points equally often, with the same learning rate, and load() what they load; a step
+  /// that fails in one fails in all, and changes nothing. On GPUs, each process needs one of its
+  /// own (Group::local_rank), and waits for the others where its session is made.
   std::shared_ptr<Group> group = nullptr;
 };
 
@@ -133,8 +133,9 @@ public:
   /// running it, for the named sizes ("seq=64") or for all sizes.
   void prepare(std::string_view entry, std::string_view sizes = {});
 
-  /// Gives all processes of the group the state of that of rank 0: for all to call, after that one
-  /// alone has loaded or changed something. Nothing where there is no group.
+  /// Gives all processes of the group the state of that of rank 0, with its learning rate, seed and
+  /// step(): for all to call, after that one alone has loaded or changed something. Nothing where
+  /// there is no group.
   void share_state();
 
   /// Waits until all runs are complete. Throws Error if one failed and this was not reported yet.

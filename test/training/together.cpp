@@ -102,7 +102,9 @@ public:
     checkBadData();
     checkLibraries();
     checkMachines();
-    checkEntries();
+    checkEntries(/*isUpdate=*/false);
+    checkEntries(/*isUpdate=*/true);
+    checkLearningRates();
     checkSharing();
   }
 
@@ -298,8 +300,9 @@ private:
     });
   }
 
-  /// What one sends in train_step is not what another sends in apply_step.
-  void checkEntries() {
+  /// What one sends in train_step is not what another sends in apply_step; nor in update_step,
+  /// where it is as large.
+  void checkEntries(bool isUpdate) {
     runAll(2, [&](std::shared_ptr<accc::Group> group) {
       const int rank = group->rank();
       Trainer trainer(accc::Model::load(library), options(group));
@@ -308,6 +311,8 @@ private:
       std::string error = errorOf([&] {
         if (rank)
           trainer.apply_step(gradients).wait();
+        else if (isUpdate)
+          trainer.update_step().wait();
         else
           trainer.step(batch).wait();
       });
@@ -318,17 +323,46 @@ private:
     });
   }
 
+  /// Equal gradients do not keep the same bits where they count otherwise.
+  void checkLearningRates() {
+    runAll(2, [&](std::shared_ptr<accc::Group> group) {
+      const int rank = group->rank();
+      accc::TrainerOptions given = options(group);
+      *given.learning_rate *= static_cast<float>(1 + rank);
+      Trainer trainer(accc::Model::load(library), given);
+      trainer.step(batch);
+      expect(trainer.learning_rate() == rate, "the first step is not by the first process's rate");
+      trainer.grad_step(batch).wait(); // takes none
+      const TensorMap before = variables(trainer);
+      if (rank)
+        trainer.set_learning_rate(rate / 2);
+      std::string error = errorOf([&] { trainer.step(batch).wait(); });
+      expect(error.find("update by other learning rates (here ") != std::string::npos,
+             "other learning rates: " + error);
+      expect(equal(variables(trainer), before), "a step by other rates changed something");
+    });
+  }
+
   void checkSharing() {
     std::vector<TensorMap> found(2);
     runAll(2, [&](std::shared_ptr<accc::Group> group) {
       const auto rank = static_cast<size_t>(group->rank());
       Trainer trainer(accc::Model::load(library), options(group));
       trainer.step(batch);
-      if (rank == 0)
+      accc::Session &session = trainer.session();
+      if (rank == 0) { // as a checkpoint would
         for (auto &[name, tensor] : variables(trainer))
           if (tensor.dtype() == accc::DType::f32)
             trainer.set_parameter(name, Tensor(tensor.dtype(), tensor.shape()));
-      trainer.session().share_state();
+        session.set_learning_rate(rate / 4);
+        session.set_seed(seed + 10);
+        session.set_step(100);
+      }
+      session.share_state();
+      expect(session.learning_rate() == rate / 4 && session.seed() == seed + 10 &&
+                 session.step() == 100,
+             "share_state leaves processes with another learning rate, seed or step");
+      trainer.step(batchOf(group->rank()));
       found[rank] = variables(trainer);
     });
     expect(equal(found[0], found[1]), "share_state leaves processes with other bits");

@@ -4,8 +4,11 @@
 #include "accc/checksum.h"
 #include "accc/error.h"
 
+#include <array>
+#include <bit>
+#include <charconv>
 #include <span>
-#include <vector>
+#include <string_view>
 
 namespace accc::detail {
 
@@ -15,14 +18,30 @@ bool isTrueForAll(Group &group, bool isTrue) {
   return others == 0;
 }
 
+/// Of each number whether all processes have it.
+template <size_t Count>
+static std::array<bool, Count> areSameForAll(Group &group, std::array<uint64_t, Count> numbers) {
+  std::array<uint64_t, Count> first = numbers;
+  group.broadcast(first.data(), sizeof first);
+  std::array<int64_t, Count> others;
+  for (size_t i = 0; i < Count; ++i)
+    others[i] = first[i] != numbers[i];
+  group.sum(others.data(), Count, DType::i64);
+  std::array<bool, Count> same;
+  for (size_t i = 0; i < Count; ++i)
+    same[i] = others[i] == 0;
+  return same;
+}
+
 bool isSameForAll(Group &group, uint64_t number) {
-  uint64_t first = number;
-  group.broadcast(&first, sizeof first);
-  return isTrueForAll(group, first == number);
+  return areSameForAll(group, std::array{number}).front();
 }
 
 uint64_t fingerprintOf(const accc_entry &entry) {
-  std::vector<uint64_t> numbers;
+  const std::string_view name = entry.name; // equal steps of a GAN train other parameters
+  Xxh64 ofName;
+  ofName.add(name.data(), name.size());
+  std::vector<uint64_t> numbers{ofName.get()};
   for (const accc_step &step : std::span(entry.steps, static_cast<size_t>(entry.num_steps))) {
     if (step.kind != ACCC_STEP_COLLECTIVE)
       continue;
@@ -36,11 +55,31 @@ uint64_t fingerprintOf(const accc_entry &entry) {
   return hash.get();
 }
 
-void requireSameForAll(Group &group, const accc_entry &entry, uint64_t fingerprint) {
-  if (!isSameForAll(group, fingerprint))
+float learningRateOf(const accc_entry &entry, const std::vector<Source> &inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (entry.inputs[i].usage == ACCC_LEARNING_RATE && !inputs[i].entry)
+      return inputs[i].tensor->item<float>();
+  return 0;
+}
+
+void requireSameForAll(Group &group, const accc_entry &entry, uint64_t fingerprint,
+                       float learningRate) {
+  const std::array numbers{fingerprint, uint64_t(std::bit_cast<uint32_t>(learningRate))};
+  const auto [isSameEntry, isSameRate] = areSameForAll(group, numbers);
+  if (!isSameEntry)
     throw Error(ErrorKind::usage, std::string(entry.name) +
                                       ": the processes of the group run entry points, or sizes of "
                                       "one, that exchange other tensors");
+  if (isSameRate)
+    return;
+  char here[32];
+  const char *end = std::to_chars(here, here + sizeof here, learningRate).ptr;
+  throw Error(ErrorKind::usage, std::string(entry.name) +
+                                    ": the processes of the group update by other learning rates "
+                                    "(here " +
+                                    std::string(here, static_cast<size_t>(end - here)) +
+                                    "): set the same in all, or share_state() gives them that of "
+                                    "the first process");
 }
 
 } // namespace accc::detail

@@ -6,9 +6,10 @@
 
 #include "accc/abi.h"
 #include "accc/group.h"
+#include "core/Device.h"
 
 #include <cstdint>
-#include <string>
+#include <vector>
 
 namespace accc::detail {
 
@@ -18,13 +19,18 @@ bool isTrueForAll(Group &group, bool isTrue);
 /// Whether all processes, which all ask, have this number.
 bool isSameForAll(Group &group, uint64_t number);
 
-/// A number for what an entry point exchanges, and in which order: sums of what does not fit
-/// together would be wrong without a word.
+/// A number for an entry point, for what it exchanges, and in which order: sums of what does not
+/// fit together would be wrong without a word.
 uint64_t fingerprintOf(const accc_entry &entry);
 
+/// The learning rate among the inputs of a run; 0 where the entry point takes none.
+float learningRateOf(const accc_entry &entry, const std::vector<Source> &inputs);
+
 /// Throws Error (usage), in all processes, where those of the group are about to run entry points,
-/// or sizes of one, that exchange other tensors. `fingerprint` is that of `entry`.
-void requireSameForAll(Group &group, const accc_entry &entry, uint64_t fingerprint);
+/// or sizes of one, that exchange other tensors, or to update by other learning rates, from which
+/// on they would not hold the same bits. `fingerprint` is that of `entry`.
+void requireSameForAll(Group &group, const accc_entry &entry, uint64_t fingerprint,
+                       float learningRate);
 
 } // namespace accc::detail
 

@@ -109,6 +109,10 @@ void Session::Impl::shareState() {
       device->writeState(begin, block.data(), bytes);
   }
   unset.clear();
+  // What a checkpoint holds beside the variables: the first process alone may have loaded one.
+  group->broadcast(&progress.learningRate, sizeof progress.learningRate);
+  group->broadcast(&progress.seed, sizeof progress.seed);
+  group->broadcast(&progress.step, sizeof progress.step);
   sharesState = true;
 }
 

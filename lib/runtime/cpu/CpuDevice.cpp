@@ -155,11 +155,12 @@ void CpuEntry::start(size_t, const std::vector<Source> &inputs) {
     for (Tensor &output : written)
       std::fill_n(static_cast<char *>(output.raw()), output.size_bytes(), poisonByte);
   }
-  device.team.runOutside([this] {
+  device.team.runOutside([&] {
     Team::Scope scope(device.team);
     FloatModes modes(device.team);
     launches.begin();
     nextStep = 0;
+    exchanges.begin(learningRateOf(entry, inputs));
     result = runSteps();
   });
 }
@@ -192,7 +193,6 @@ char *const *CpuEntry::addresses(const accc_step &step) {
 
 int64_t CpuEntry::runSteps() {
   status = ACCC_DONE;
-  exchanges.begin();
   for (const accc_step &step : std::span(entry.steps, static_cast<size_t>(entry.num_steps))) {
     const bool isTogether = step.kind == ACCC_STEP_COLLECTIVE || step.kind == ACCC_STEP_AGREE;
     // Where a call has failed, the others still wait for what this process sends.

@@ -24,9 +24,11 @@ Exchanges::Exchanges(const accc_entry &entry, GroupThread *others)
     waitsFor = stepsBesideCollectives(entry);
 }
 
-void Exchanges::begin() {
+void Exchanges::begin(float learningRate) {
   if (others)
-    others->start([this] { requireSameForAll(others->group, entry, fingerprint); });
+    others->start([this, learningRate] {
+      requireSameForAll(others->group, entry, fingerprint, learningRate);
+    });
 }
 
 void Exchanges::waitBefore(const accc_step &step) {

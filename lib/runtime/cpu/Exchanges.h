@@ -17,8 +17,9 @@ public:
   /// `others` is null where the process trains alone: what is received is what was sent.
   Exchanges(const accc_entry &entry, GroupThread *others);
 
-  /// At the start of a run: fails it where the others are about to exchange something else.
-  void begin();
+  /// At the start of a run: fails it where the others are about to exchange something else, or to
+  /// update by another learning rate.
+  void begin(float learningRate);
   /// Waits until nothing is under way that this step has to wait for. Throws what went wrong in it.
   void waitBefore(const accc_step &step);
   /// Starts a collective on the addresses of the step's buffers.

@@ -225,7 +225,7 @@ void CudaEntry::start(size_t slot, const std::vector<Source> &inputs) {
   if (generation != device.generation)
     resolve();
   if (device.others && entry.num_collectives)
-    requireSameForAll(*device.group, entry, fingerprint);
+    requireSameForAll(*device.group, entry, fingerprint, learningRateOf(entry, inputs));
   try {
     transfers.send(slot, inputs);
     copyOnDevice(inputs);

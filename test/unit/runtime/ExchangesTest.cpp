@@ -32,6 +32,7 @@ struct OneCollective {
     buffers.back().access = ACCC_READ;
     steps[1] = {.kind = ACCC_STEP_LAUNCH, .first_buffer = 2 * tensors, .num_buffers = 1};
     collective = {.kind = kind, .dtype = ACCC_F32};
+    entry.name = "train_step";
     entry.num_steps = 2;
     entry.steps = steps;
     entry.num_buffers = static_cast<int32_t>(buffers.size());

@@ -18,7 +18,8 @@ namespace accc {
 /// A loaded model.so. Immutable, cheap to copy; the library is unloaded with the last copy.
 class Model {
 public:
-  /// Loads a library that `accc compile` wrote. Throws Error:
+  /// Loads a library that `accc compile` wrote: the file that is at the path now, also where it has
+  /// replaced one that is in use. Throws Error:
   /// - usage where the path leads to no file, or to something other than a file;
   /// - data where the file is damaged (cut off, longer than it was written, or with changed bytes:
   ///   a checksum at its end is verified before any of it is mapped), is no compiled model, or

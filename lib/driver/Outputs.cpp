@@ -4,10 +4,12 @@
 #include "accc/checksum.h"
 #include "accc/links.h"
 #include "accc/safetensors.h"
+#include "accc/weights_file.h"
 #include "codegen/Generate.h"
 #include "codegen/host/Host.h"
 #include "driver/Files.h"
 #include "driver/Header.h"
+#include "driver/InputHashes.h"
 #include "driver/Manifest.h"
 #include "driver/Report.h"
 #include "ir/prim/ElementTypes.h"
@@ -30,7 +32,14 @@ static bool embedsWeights(const Compilation &c) {
   return bytes <= kEmbedLimit;
 }
 
-static std::string weightsBeside(const std::string &library) { return library + ".safetensors"; }
+/// Beside the file that a link to the library ends in, where a session looks for them.
+static std::string weightsBeside(const std::string &library) {
+  try {
+    return follow_links(library) + ".safetensors";
+  } catch (const std::exception &) { // a circle, which is said where the library is written
+    return library + ".safetensors";
+  }
+}
 
 static LogicalResult machineFault(Compilation &c, const std::string &message) {
   c.problems.add({.message = message, .fault = Fault::Machine});
@@ -51,6 +60,14 @@ static bool mayBeReplaced(const std::string &path) {
   }
 }
 
+/// The hashes of a model's files in one text, as a runtime makes it of the manifest.
+static std::string hashOf(const InputHashes &files) {
+  std::string text;
+  for (const auto &[name, hash] : files)
+    text += (text.empty() ? "" : ",") + hash;
+  return text;
+}
+
 /// The initial values as safetensors, under the exporter's names.
 static LogicalResult writeWeights(Compilation &c, const std::string &path) {
   if (!mayBeReplaced(path)) {
@@ -69,10 +86,13 @@ static LogicalResult writeWeights(Compilation &c, const std::string &path) {
                          Tensor::borrow(type, shape, const_cast<char *>(weight.bytes.data())));
   }
   // Not by save_safetensors, which has temporary files of its own, of which nobody would know here.
+  const Metadata metadata{{"format", "pt"},
+                          {kWrittenBy, kCompilerVersion},
+                          {weights_model_key, hashOf(c.inputHashes.get())}};
   auto print = [&](llvm::raw_ostream &os) {
-    write_safetensors(
-        path, tensors, {{"format", "pt"}, {kWrittenBy, kCompilerVersion}},
-        [&](const void *data, size_t bytes) { os.write(static_cast<const char *>(data), bytes); });
+    write_safetensors(path, tensors, metadata, [&](const void *data, size_t bytes) {
+      os.write(static_cast<const char *>(data), bytes);
+    });
   };
   try {
     if (llvm::Error error = c.outputs.addText(path, print))

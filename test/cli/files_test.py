@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import signal
 import struct
 import subprocess
@@ -159,6 +160,39 @@ class WhatIsThereStays(CommandLineTest):
             self.accc("compile", "small.mlir", "-o", "m.so")
             self.assertTrue(link.is_symlink())
             self.assertEqual([path.name for path in (self.folder / "models").iterdir()], ["m.so"])
+
+    def test_weights_of_a_library_behind_a_link(self):
+        """They are where the link leads: beside the library, by whichever name it is loaded."""
+        self.small()
+        (self.folder / "models").mkdir()
+        (self.folder / "m.so").symlink_to("models/real.so")
+        for _ in range(2):
+            self.accc("compile", "small.mlir", "-o", "m.so", "--weights", "beside")
+            self.assertEqual(self.files(), ["m.so", "models", "small.mlir"])
+            for library in ("m.so", "models/real.so"):
+                self.accc("golden", library, "-o", "g")  # which needs values
+                shutil.rmtree(self.folder / "g")
+        weights = self.folder / "models" / "real.so.safetensors"
+        write_safetensors(weights, CHECKPOINT)
+        compile = ["compile", "small.mlir", "-o", "m.so", "--weights", "beside"]
+        self.unchanged(weights, *compile, message="was not written by accc compile")
+
+    def test_weights_of_another_model(self):
+        """As where the library alone was copied, or compiled again elsewhere."""
+        (self.folder / "m.onnx").write_bytes(model_with_data("w.bin"))
+        written = []
+        for value in (1, 2):
+            (self.folder / "w.bin").write_bytes(struct.pack("<4f", *[value] * 4))
+            self.accc("compile", "m.onnx", "-o", "m.so", "--weights", "beside")
+            written.append((self.folder / "m.so.safetensors").read_bytes())
+        self.accc("golden", "m.so", "-o", "g")
+        (self.folder / "m.so.safetensors").write_bytes(written[0])
+        _, error = self.accc("golden", "m.so", "-o", "g", code=DATA)
+        self.assertIn("m.so.safetensors does not belong to", error)
+        self.assertIn("it holds the values of another model file", error)
+        # One's own values may be there.
+        write_safetensors(self.folder / "m.so.safetensors", {"w": ("F32", [4], bytes(16))})
+        self.accc("golden", "m.so", "-o", "g")
 
     def test_all_files_or_none(self):
         self.small()

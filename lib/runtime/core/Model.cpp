@@ -3,6 +3,7 @@
 
 #include "CheckDescription.h"
 #include "accc/checksum.h"
+#include "data/LibraryFiles.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -28,7 +29,7 @@ struct Model::Library {
   Library &operator=(const Library &) = delete;
   ~Library() {
     if (handle)
-      ::dlclose(handle);
+      detail::closeLibrary(handle);
   }
 };
 
@@ -79,7 +80,7 @@ Model Model::open(const std::string &path, bool toRun, std::string_view target) 
     throw Error(ErrorKind::data,
                 "cannot load the model " + path +
                     ": it is no compiled model; accc compile makes one of an exported model");
-  library->handle = ::dlopen(library->path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  library->handle = detail::openLibrary(library->path);
   if (!library->handle)
     throw Error(ErrorKind::data, "cannot load the model " + path + ": " + ::dlerror());
   auto describe =

@@ -2,6 +2,7 @@
 #include "SessionImpl.h"
 
 #include "VariableOrder.h"
+#include "accc/weights_file.h"
 #include "data/Manifest.h"
 
 #include <unistd.h>
@@ -80,6 +81,10 @@ void Session::Impl::readWeightsFile() {
     return; // the caller may still load() others
   SafetensorsReader file(weightsLookedFor);
   std::string problems;
+  const std::string own = detail::readModelHash(model.description().manifest);
+  if (auto made = file.metadata().find(weights_model_key);
+      made != file.metadata().end() && made->second != own)
+    problems += "\n  it holds the values of another model file";
   for (const std::string &wanted : std::set(unset)) {
     const accc_variable &variable = *model.find_variable(wanted);
     const SafetensorsEntry *entry = file.find(wanted);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "accc/custom_library.h"
 
+#include "LibraryFiles.h"
+
 #include <cerrno>
 #include <cstring>
 #include <dlfcn.h>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <unistd.h>
@@ -86,7 +89,8 @@ CustomLibrary CustomLibrary::load(const std::string &path) {
   if (!isBareName(path) && ::access(path.c_str(), F_OK) != 0)
     throw Error(ErrorKind::usage,
                 "the library of custom operators " + path + ": " + std::strerror(errno));
-  void *handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void *handle = isBareName(path) ? ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)
+                                  : detail::openLibrary(std::filesystem::absolute(path).string());
   if (!handle) {
     const char *reason = ::dlerror();
     throw Error(ErrorKind::data, "the library of custom operators " + path +

@@ -28,4 +28,13 @@ std::optional<float> readLearningRate(const char *manifest) {
   return found.is_number() ? std::optional(found.get<float>()) : std::nullopt;
 }
 
+std::string readModelHash(const char *manifest) {
+  const nlohmann::json found = readMember(manifest, "model_xxh128");
+  std::string text;
+  for (const nlohmann::json &hash : found)
+    if (hash.is_string())
+      text += (text.empty() ? "" : ",") + hash.get<std::string>();
+  return text;
+}
+
 } // namespace accc::detail

@@ -17,6 +17,9 @@ std::map<std::string, std::string, std::less<>> readAliases(const char *manifest
 /// The `lr` of the (first) optimizer that the library was compiled with; nothing where it has none.
 std::optional<float> readLearningRate(const char *manifest);
 
+/// The hashes of the model's files, as accc/weights_file.h says.
+std::string readModelHash(const char *manifest);
+
 } // namespace accc::detail
 
 #endif // ACCC_RUNTIME_DATA_MANIFEST_H

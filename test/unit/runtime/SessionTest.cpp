@@ -69,6 +69,30 @@ TEST_CASE("model: what cannot be loaded says why") {
   CHECK_NOTHROW(Model::load(fake("wrong_arch")));
 }
 
+TEST_CASE("model: a file that has taken another's name is loaded, also while that is in use") {
+  Folder folder;
+  const std::string path = folder / "m.so";
+  auto put = [&](const std::string &name) {
+    std::filesystem::copy_file(fake(name), folder / "new");
+    std::filesystem::rename(folder / "new", path);
+  };
+  put("good");
+  std::optional<Model> good(Model::load(path));
+  put("sizes");
+  Model sizes = Model::load(path);
+  CHECK(good->sizes().size() == 1);
+  CHECK(sizes.sizes().size() == 2);
+  CHECK(sizes.path() == good->path());
+  put("ordered");
+  Model ordered = Model::load(path);
+  CHECK(ordered.sizes().size() == 1);
+  CHECK(&ordered.description() != &good->description());
+  CHECK(&Model::load(path).description() == &ordered.description()); // one file is one library
+  good.reset();
+  put("sizes");
+  CHECK(Model::load(path).sizes().size() == 2);
+}
+
 TEST_CASE("model: the first code that the CPU can run is taken") {
   Model model = Model::load(fake("archs"));
   CHECK(model.code().arch == std::string("x86-64-v2"));

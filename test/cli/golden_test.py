@@ -119,6 +119,16 @@ class Golden(CommandLineTest):
         (self.folder / "other" / "meta.json").write_text("{}")
         self.assertIn("did not write", self.accc("golden", library, "-o", "other", code=USAGE)[1])
 
+    def test_a_link_keeps_pointing(self):
+        library = self.library()
+        (self.folder / "far").mkdir()
+        (self.folder / "g").symlink_to("far/g")  # which is not there yet
+        for _ in range(2):
+            self.accc("golden", library, "-o", "g")
+            self.assertTrue((self.folder / "g").is_symlink())
+            self.assertEqual([path.name for path in (self.folder / "far").iterdir()], ["g"])
+            self.assertIn("meta.json", self.names("far/g"))
+
     def test_all_or_nothing(self):
         library = self.library()
         name, kind, data = "images", "F32", struct.pack("<4096f", *[float("nan")] * 4096)

@@ -5,6 +5,7 @@
 #include "Json.h"
 #include "ScratchFolder.h"
 #include "Snapshot.h"
+#include "accc/links.h"
 #include "driver/TextFile.h"
 
 #include <cmath>
@@ -139,6 +140,7 @@ static int recordGoldens(const RecordOptions &options) {
   fs::path name = fs::path(options.output).lexically_normal();
   if (!name.has_filename())
     name = name.parent_path();
+  name = follow_links(name.string()); // a link stays one
   ScratchFolder folder(name.string() + ".tmp-");
   save_safetensors(folder.path() / kInputsFile, inputs);
   save_safetensors(folder.path() / kInitialFile, initial);

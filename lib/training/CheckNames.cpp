@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "training/CheckNames.h"
 
+#include "llvm/Support/JSON.h"
+
 using namespace mlir;
 using namespace accc;
 
@@ -33,6 +35,7 @@ public:
   explicit Names(Location loc) : loc(loc) {}
 
   void add(StringRef name, Role role) {
+    requireWritable(name, role);
     auto [first, isNew] = roles.try_emplace(name, role);
     if (isNew)
       return;
@@ -53,6 +56,23 @@ public:
   LogicalResult result() const { return success(good); }
 
 private:
+  /// A library holds names as C does, and files of tensors have a name of their own.
+  void requireWritable(StringRef name, Role role) {
+    bool isSaved = role == Role::Parameter || role == Role::Buffer;
+    StringRef why;
+    if (name.contains('\0'))
+      why = "has a NUL in its name";
+    else if (isSaved && name == "__metadata__")
+      why = "has a name that safetensors files keep for something else";
+    else if (isSaved && !llvm::json::isUTF8(name))
+      why = "has a name that is not UTF-8, which safetensors files cannot hold";
+    else
+      return;
+    good = false;
+    emitError(loc) << "the model's " << stringifyRole(role) << " '" << name << "' " << why
+                   << ": rename it in the model";
+  }
+
   Location loc;
   llvm::StringMap<Role> roles;
   bool good = true;

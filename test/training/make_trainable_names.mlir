@@ -9,6 +9,9 @@
 // CHECK-DAG: the model's input 'target' has the name that accc gives to what the loss compares with
 // CHECK-DAG: the model's input 'seed' has the name that accc gives to the seed of random numbers
 // CHECK-DAG: the model's buffer 'step' has the name that accc gives to the number of the step
+// CHECK-DAG: the model's parameter '__metadata__' has a name that safetensors files keep for something else: rename it in the model
+// CHECK-DAG: the model's parameter '{{.+}}z' has a name that is not UTF-8, which safetensors files cannot hold: rename it in the model
+// CHECK-DAG: the model's buffer 'a{{.}}b' has a NUL in its name: rename it in the model
 // CHECK-DAG: the model's output 'grad.optimizer.step' has the name that accc gives to the gradient of a parameter
 
 func.func @forward(
@@ -20,6 +23,9 @@ func.func @forward(
     %4: tensor<2xf32> {accc.name = "target", accc.role = #prim.role<input>},
     %5: tensor<2xf32> {accc.name = "seed", accc.role = #prim.role<input>},
     %6: tensor<2xf32> {accc.name = "step", accc.role = #prim.role<buffer>},
+    %7: tensor<2xf32> {accc.name = "__metadata__", accc.role = #prim.role<parameter>},
+    %8: tensor<2xf32> {accc.name = "a\00b", accc.role = #prim.role<buffer>},
+    %9: tensor<2xf32> {accc.name = "\FF\FEz", accc.role = #prim.role<parameter>},
     %key: tensor<2xi64> {accc.name = "random_key", accc.role = #prim.role<random_key>})
     -> (tensor<2xf32> {accc.name = "y", accc.role = #prim.role<output>},
         tensor<2xf32> {accc.name = "grad.optimizer.step", accc.role = #prim.role<output>}) {

@@ -2,6 +2,7 @@
 """Files and folders that appear whole or not at all."""
 
 import contextlib
+import glob
 import hashlib
 import os
 import pathlib
@@ -49,7 +50,7 @@ def write_model(model: onnx.ModelProto, path: pathlib.Path, external_data: bool 
         else:
             onnx.save(model, str(whole))
         _replace(whole, path)
-    for stale in path.parent.glob(_DATA.format(path.name, "*")):
+    for stale in path.parent.glob(_DATA.format(glob.escape(path.name), "*")):
         if stale.name != keep:
             stale.unlink()
 
@@ -67,6 +68,7 @@ def whole_folder(path: pathlib.Path) -> Iterator[pathlib.Path]:
     """A folder to fill, which takes the place of `path` in the end; what was there goes."""
     if path.exists() and not path.is_dir():
         raise ExportError(f"{path} is a file: a folder is to be written there")
+    path = path.absolute()  # "." cannot be moved
     with scratch(path) as folder:
         new, old = folder / "new", folder / "old"
         new.mkdir()

@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 from collections.abc import Sequence
 
 import torch
@@ -54,8 +55,8 @@ def golden(
 
     `directory` gets the model as `model.onnx` (and `<exporter>.onnx` for every further exporter of a list); "torch.export"
     and "joint" give `.pt2` files in their place, of `export` and `export_joint`. Beside it stand the batch, the loss, outputs and gradients of the first step, the parameters and statistics after the last, and all of it
-    again in float64 unless `double` is off. It appears whole, in place of what was there. With no `steps` nothing is
-    run: the folder holds the model and the batch alone.
+    again in float64 unless `double` is off. It appears whole, in place of goldens that were there; a folder of anything else is
+    refused. With no `steps` nothing is run: the folder holds the model and the batch alone.
 
     `loss` and `optimizer` are those of `accc compile --loss` and `--optimizer`, with their options; PyTorch's own
     compute them. `lr` is the learning rate, by default the optimizer's. `param_groups` are those of `--param-group`:
@@ -88,6 +89,7 @@ def golden(
     call = make_call(module, inputs, input_names)
     if target is not None and "target" in call.inputs:
         raise ExportError("an input is called target, as the loss's is: give it another name in input_names")
+    _require_replaceable(directory)
     with whole_folder(directory) as folder:
         options = {"dynamic": dynamic, "input_names": input_names, "output_names": output_names}
         files, exports = _export_all(module, inputs, exporters, folder, {"loss": loss, "target": target}, options)
@@ -119,6 +121,21 @@ def golden(
                 meta |= run.write(folder, double, noise, moved)
         (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
     return exports
+
+
+_OF_GOLDENS = re.compile(
+    r"(inputs|golden|golden64|moved\d+)\.safetensors|meta\.json|.+\.(onnx|pt2|pt)|.+\.onnx\.data-[0-9a-f]+"
+)
+
+
+def _require_replaceable(directory: pathlib.Path) -> None:
+    """A folder that goldens replace is gone with all that it holds: it must be one of goldens, or empty."""
+    held = sorted(x.name for x in directory.iterdir()) if directory.is_dir() else []
+    others = [name for name in held if not _OF_GOLDENS.fullmatch(name)]
+    if not others and held and "meta.json" not in held:
+        others = held
+    if others:
+        raise ExportError(f"{directory} holds {others[0]}, which would be lost: goldens get a folder of their own")
 
 
 def _export_all(module, inputs, exporters, folder, loss, options):

@@ -680,6 +680,30 @@ class GoldenTest(unittest.TestCase):
             self.assertEqual(len(list(folder.iterdir())), 7)  # as they were
             self.assertEqual([x.name for x in folder.parent.iterdir()], ["golden"])
 
+    def test_goldens_replace_nothing_else(self):
+        settings = {"loss": "mse", "target": torch.randn(5, 3), "exporter": "torchscript", "steps": 1, "noise": False, "double": False}
+        run = lambda folder: accc_export.golden(nn.Linear(4, 3), torch.randn(5, 4), folder, **settings)
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name) / "mine"
+            folder.mkdir()
+            for _ in range(2):  # an empty folder, and goldens
+                run(folder)
+                self.assertEqual(len(list(folder.iterdir())), 4)
+            (folder / "thesis.txt").write_text("all of it")
+            (folder / "meta.json").rename(folder.parent / "meta.json")
+            for mine in ("thesis.txt", "golden.safetensors"):
+                with self.assertRaisesRegex(accc_export.ExportError, rf"mine holds {mine}, which would be lost"):
+                    run(folder)
+                self.assertEqual(len(list(folder.iterdir())), 3 + (folder / "thesis.txt").exists())
+                (folder / "thesis.txt").unlink(missing_ok=True)
+
+    def test_the_data_of_another_model_stays(self):
+        """Of one whose name the other's would match as a pattern."""
+        with tempfile.TemporaryDirectory() as name:
+            for model in ("m1.onnx", "m[1].onnx"):
+                accc_export.export(nn.Linear(40, 30), torch.randn(5, 40), f"{name}/{model}", exporter="torchscript", external_data=True)
+                onnx.load(f"{name}/m1.onnx")  # with its data
+
     def test_another_run_in_float64(self):
         class Asking(nn.Linear):
             def forward(self, x):

@@ -37,13 +37,34 @@ private:
 
 /// A C++ identifier for a name: other characters become underscores.
 static std::string identifierFor(StringRef name) {
+  // C++'s own words, then what the header and the namespaces that it uses are called.
   static const llvm::StringSet<> reserved = {
-      "bool",   "case",      "catch",  "char",     "class",   "const",    "default", "delete",
-      "do",     "double",    "else",   "enum",     "float",   "for",      "if",      "int",
-      "long",   "namespace", "new",    "operator", "private", "public",   "return",  "short",
-      "signed", "sizeof",    "static", "struct",   "switch",  "template", "this",    "throw",
-      "try",    "typename",  "union",  "unsigned", "using",   "virtual",  "void",    "while",
-      "and",    "or",        "not",    "xor",      "auto",    "tensors",  "result",  "sizes"};
+      "alignas",     "alignof",      "and",           "and_eq",
+      "asm",         "auto",         "bitand",        "bitor",
+      "bool",        "break",        "case",          "catch",
+      "char",        "char16_t",     "char32_t",      "char8_t",
+      "class",       "co_await",     "co_return",     "co_yield",
+      "compl",       "concept",      "const",         "const_cast",
+      "consteval",   "constexpr",    "constinit",     "continue",
+      "decltype",    "default",      "delete",        "do",
+      "double",      "dynamic_cast", "else",          "enum",
+      "explicit",    "export",       "extern",        "false",
+      "float",       "for",          "friend",        "goto",
+      "if",          "inline",       "int",           "long",
+      "mutable",     "namespace",    "new",           "noexcept",
+      "not",         "not_eq",       "nullptr",       "operator",
+      "or",          "or_eq",        "private",       "protected",
+      "public",      "register",     "requires",      "return",
+      "short",       "signed",       "sizeof",        "static",
+      "static_cast", "struct",       "switch",        "template",
+      "this",        "thread_local", "throw",         "true",
+      "try",         "typedef",      "typeid",        "typename",
+      "union",       "unsigned",     "using",         "virtual",
+      "void",        "volatile",     "wchar_t",       "while",
+      "xor",         "xor_eq",       "static_assert", "reinterpret_cast",
+      "tensors",     "result",       "sizes",         "Sizes",
+      "Inputs",      "Outputs",      "Evaluated",     "accc",
+      "std"};
   std::string text;
   for (char c : name)
     text += llvm::isAlnum(c) ? c : '_';
@@ -54,10 +75,18 @@ static std::string identifierFor(StringRef name) {
   return text;
 }
 
+/// A literal of C++: what is no plain character is written as an octal number, which ends after
+/// three digits, whatever follows.
 static std::string quoted(StringRef text) {
   std::string result = "\"";
-  llvm::raw_string_ostream stream(result);
-  llvm::printEscapedString(text, stream);
+  for (char c : text) {
+    auto byte = static_cast<unsigned char>(c);
+    if (llvm::isPrint(c) && c != '"' && c != '\\')
+      result += c;
+    else
+      result +=
+          {'\\', char('0' + (byte >> 6)), char('0' + (byte >> 3 & 7)), char('0' + (byte & 7))};
+  }
   return result + "\"";
 }
 

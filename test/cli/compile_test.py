@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import ast
 import json
 import os
+import re
 import unittest
 
 from command_line import BUG, DATA, GOLDENS, MACHINE, MLP, SMALL, TRAINING, USAGE, CommandLineTest, write_safetensors
@@ -99,6 +101,18 @@ class Compile(CommandLineTest):
             structs = header.split("\nstruct ")[2:]  # behind Inputs
             self.assertEqual([text.split(" ")[0] for text in structs], outputs)
             self.assertEqual(["&logits()" in text for text in structs], [False] * (len(outputs) - 1) + [True])
+
+    def test_the_header_takes_any_name(self):
+        names = {"x": 'Z\u00e4hler "1"\n2\\', "y": "Outputs"}  # C++ takes an octal number as Python does
+        text = SMALL.replace('"x"', r'"Z\C3\A4hler \221\22\0A2\5C"').replace('"y"', '"Outputs"').replace('"w"', '"Inputs"')
+        (self.folder / "m.mlir").write_text(text)
+        self.accc("compile", "m.mlir", "-o", "m.so", "--header", "accc.h")
+        header = (self.folder / "accc.h").read_text()
+        self.assertTrue(header.isascii())
+        self.assertIn("namespace accc_ {", header)  # the runtime has the other
+        literals = [ast.literal_eval(x).encode("latin-1").decode() for x in re.findall(r'(?:{|result\[)("[^"]*")', header)]
+        self.assertEqual(literals, list(names.values()))
+        self.assertIn("&Outputs_() const", header)
 
     def test_the_report_counts_every_launch(self):
         self.accc("compile", MLP / "model.onnx", "-o", "m.so", *TRAINING, "--report", "m.json")

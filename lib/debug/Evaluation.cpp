@@ -54,6 +54,9 @@ static RankedTensorType typeOf(const Tensor &tensor, MLIRContext *context) {
 NamedArrays accc::startingValues(const TensorMap &inputs, const WeightTable &weights,
                                  double learningRate) {
   NamedArrays values;
+  // Where no step takes one of these, the model's own may have its name.
+  values["learning_rate"] = ReferenceArray({}, learningRate);
+  values["seed"] = values["step"] = ReferenceArray(ArrayRef<int64_t>());
   MLIRContext scratch; // types of inputs are needed for a moment only
   for (const auto &[name, weight] : weights)
     values[name] = fromBytes(weight.type, weight.bytes);
@@ -64,8 +67,6 @@ NamedArrays accc::startingValues(const TensorMap &inputs, const WeightTable &wei
       values[name] =
           fromBytes(type, {static_cast<const char *>(tensor.raw()), tensor.size_bytes()});
   }
-  values["learning_rate"] = ReferenceArray({}, learningRate);
-  values["seed"] = values["step"] = ReferenceArray(ArrayRef<int64_t>());
   return values;
 }
 

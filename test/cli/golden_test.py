@@ -5,7 +5,7 @@ import json
 import struct
 import unittest
 
-from command_line import DATA, DONE, GOLDENS, MLP, TRAINING, USAGE, CommandLineTest, read_safetensors, write_safetensors
+from command_line import DATA, DONE, GOLDENS, MLP, SMALL, TRAINING, USAGE, CommandLineTest, read_safetensors, write_safetensors
 
 FILES = ["golden.safetensors", "initial.safetensors", "inputs.safetensors", "meta.json"]
 
@@ -42,6 +42,15 @@ class Golden(CommandLineTest):
         self.accc("compile", MLP / "model.onnx", "-o", "n.so", "--weights", "none", *TRAINING)
         self.accc("golden", "n.so", "-o", "g")
         out, _ = self.accc("diff", MLP / "model.onnx", "g", "--bisect")
+        self.assertIn("the model as imported and differentiated is that of the goldens", out)
+
+    def test_a_bisection_of_inputs_with_names_of_steps(self):
+        """They are the model's, where it draws no random numbers."""
+        model = self.folder / "m.mlir"
+        model.write_text(SMALL.replace('"x"', '"seed"').replace('"w"', '"step"'))
+        self.accc("compile", model, "-o", "m.so", "--loss", "mse", "--optimizer", "sgd")
+        self.accc("golden", "m.so", "-o", "g")
+        out, _ = self.accc("diff", model, "g", "--bisect")
         self.assertIn("the model as imported and differentiated is that of the goldens", out)
 
     def test_weights_of_another_model_are_not_left_out(self):

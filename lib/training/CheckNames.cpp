@@ -58,6 +58,8 @@ public:
 private:
   /// A library holds names as C does, and files of tensors have a name of their own.
   void requireWritable(StringRef name, Role role) {
+    if (!addedFor(role).empty())
+      return; // named after one of the model's
     bool isSaved = role == Role::Parameter || role == Role::Buffer;
     StringRef why;
     if (name.contains('\0'))

@@ -154,6 +154,10 @@ class Golden(CommandLineTest):
         for wrong in ({"library": {"manifest": 3}}, {"library": []}, {"steps": "many"}, {"targets": 1}):
             path.write_text(json.dumps({**meta, **wrong}))
             self.assertIn("meta.json: ", self.accc("diff", "mlp.so", "g", code=DATA)[1])
+        path.write_text(json.dumps(meta))
+        write_safetensors(self.folder / "g" / "golden.safetensors", {})
+        _, error = self.accc("diff", "mlp.so", "g", code=DATA)
+        self.assertIn("golden.safetensors holds nothing to compare", error)
 
 
 if __name__ == "__main__":

@@ -261,6 +261,8 @@ static Section judgeGoldens(const std::string &subject, const fs::path &folder,
       section.tensors.push_back(
           judgeGolden(name, find(results, name), golden, measuredOf(name, exact, meta), tolerance));
     }
+  if (section.tensors.empty()) // anything would agree with it
+    throw Error(ErrorKind::data, (folder / kGoldenFile).string() + " holds nothing to compare");
   return section;
 }
 

@@ -28,10 +28,13 @@ inline dnnl::stream &cpuStream() {
   return stream;
 }
 
-/// Primitives work in scratch that the caller gives: nothing is allocated in a step.
+/// Primitives work in scratch that the caller gives: nothing is allocated in a step. They compute
+/// in the types of their operands, also where the environment lets oneDNN round f32 to 16 bits
+/// (ONEDNN_DEFAULT_FPMATH_MODE), as other programs may like it: what is rounded is --precision's.
 inline dnnl::primitive_attr userScratchpad() {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  attr.set_fpmath_mode(dnnl::fpmath_mode::strict);
   return attr;
 }
 

@@ -2,6 +2,7 @@
 #include "CallReference.h"
 #include "Calls.h"
 #include "Support.h"
+#include "cpu/OneDnn.h"
 
 #include <cmath>
 
@@ -121,4 +122,10 @@ TEST_CASE("matmul: small ones by one thread, large ones by all, with the same re
   made->run(buffers, scratch.data());
   for (size_t i = 0; i < count; ++i)
     REQUIRE(c[i] == Approx(right[i]).margin(1e-4));
+}
+
+TEST_CASE("library calls: f32 is not rounded, whatever oneDNN's environment lets it do") {
+  REQUIRE(dnnl_set_default_fpmath_mode(dnnl_fpmath_mode_any) == dnnl_success);
+  CHECK(detail::userScratchpad().get_fpmath_mode() == dnnl::fpmath_mode::strict);
+  dnnl_set_default_fpmath_mode(dnnl_fpmath_mode_strict);
 }

@@ -3,9 +3,10 @@ import ast
 import json
 import os
 import re
+import subprocess
 import unittest
 
-from command_line import BUG, DATA, GOLDENS, MACHINE, MLP, SMALL, TRAINING, USAGE, CommandLineTest, write_safetensors
+from command_line import ACCC, BUG, DATA, GOLDENS, MACHINE, MLP, SECONDS, SMALL, TRAINING, USAGE, CommandLineTest, write_safetensors
 
 
 class Compile(CommandLineTest):
@@ -101,6 +102,12 @@ class Compile(CommandLineTest):
             structs = header.split("\nstruct ")[2:]  # behind Inputs
             self.assertEqual([text.split(" ")[0] for text in structs], outputs)
             self.assertEqual(["&logits()" in text for text in structs], [False] * (len(outputs) - 1) + [True])
+
+    @unittest.skipUnless(os.path.exists("/usr/lib/llvm-19/bin/ld.lld"), "there is no linker where Debian has it")
+    def test_compiles_without_an_environment(self):
+        command = [ACCC, "compile", self.small(), "-o", "m.so"]
+        done = subprocess.run(command, cwd=self.folder, env={}, capture_output=True, timeout=SECONDS)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
 
     def test_the_header_takes_any_name(self):
         names = {"x": 'Z\u00e4hler "1"\n2\\', "y": "Outputs"}  # C++ takes an octal number as Python does

@@ -101,15 +101,19 @@ static bool isWhole(StringRef path) {
   return header.e_shoff + uint64_t(header.e_shnum) * header.e_shentsize == (*file)->getBufferSize();
 }
 
+/// Where Debian has it, for who has no PATH, as some of what starts programs by itself.
+static constexpr StringRef kLinkerFolder = "/usr/lib/llvm-19/bin";
+
 LogicalResult codegen::linkLibrary(Objects &objects, StringRef symbol, StringRef path,
                                    Location loc) {
   llvm::ErrorOr<std::string> linker = llvm::sys::findProgramByName("ld.lld-19");
   if (!linker)
-    linker = llvm::sys::findProgramByName("ld.lld-19", {"/usr/lib/llvm-19/bin"});
+    linker = llvm::sys::findProgramByName("ld.lld", {kLinkerFolder});
   if (!linker)
     linker = llvm::sys::findProgramByName("ld.lld");
   if (!linker)
-    return emitMachineFault(loc) << "cannot find the linker ld.lld-19: install the package lld-19";
+    return emitMachineFault(loc) << "cannot find the linker ld.lld-19, in PATH or in "
+                                 << kLinkerFolder << ": install the package lld-19";
   std::string exported = "--undefined=" + symbol.str();
   // To its standard output, a file in memory: a linker that outlives a killed compile leaves
   // nothing behind, and a full disk is found where we write.

@@ -3,12 +3,13 @@
 // every now and then an element is infinite. Such a step changes no variable but the scale, which
 // moves as PyTorch's; after all others every variable is, to the bit, what a library without a
 // loss scale makes of these steps alone: scales are powers of two. One element of one gradient is
-// enough for a step to be skipped, whichever it is; and a scale does not grow out of its type.
+// enough for a step to be skipped, whichever it is; and a scale does not grow so far that for a step
+// its reciprocal, and with it every gradient, would be zero.
 //
 //   scaled SCALED.so LARGE.so PLAIN.so BATCH.safetensors LEARNING_RATE
 //
 // SCALED is compiled with --loss-scale dynamic,init_scale=1024,growth_interval=2, LARGE with
-// dynamic,init_scale=1e37,growth_factor=1e30,growth_interval=1, and their steps have no names.
+// dynamic,init_scale=1e37,growth_factor=16,growth_interval=1, and their steps have no names.
 #include "Expect.h"
 
 #include <cmath>
@@ -70,14 +71,14 @@ static void skipForEach(accc::Trainer &trainer, const accc::TensorMap &batch) {
   }
 }
 
-/// A step with gradients of zero, behind which the scale would not be finite any more.
+/// A step with gradients of zero, behind which the scale's reciprocal would be subnormal.
 static void growTooFar(accc::Trainer &trainer, const accc::TensorMap &batch) {
   accc::TensorMap gradients = copies(trainer.grad_step(batch).tensors());
   for (auto &[name, tensor] : gradients)
     if (name.starts_with("grad."))
       std::memset(tensor.raw(), 0, tensor.size_bytes());
   trainer.apply_step(gradients);
-  expect(scaleOf(trainer) == 1e37f, 0, "a scale grows out of its type");
+  expect(scaleOf(trainer) == 1e37f, 0, "a scale grows beyond those that have a reciprocal");
   expect(trainer.parameter("optimizer.growth_tracker").data<int64_t>()[0] == 0, 0,
          "finite steps are not counted anew behind a growth that is left out");
 }

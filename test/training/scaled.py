@@ -19,7 +19,7 @@ command = ["compile", model, *compile_options(meta, model.name), *sys.argv[4:]]
 with tempfile.TemporaryDirectory() as name:
     scaled, large, plain = (pathlib.Path(name) / file for file in ("scaled.so", "large.so", "plain.so"))
     accc(*command, "-o", scaled, "--loss-scale", "dynamic,init_scale=1024,growth_interval=2")
-    accc(*command, "-o", large, "--loss-scale", "dynamic,init_scale=1e37,growth_factor=1e30,growth_interval=1")
+    accc(*command, "-o", large, "--loss-scale", "dynamic,init_scale=1e37,growth_factor=16,growth_interval=1")
     accc(*command, "-o", plain)
     inputs = model.parent / "inputs.safetensors"
     program = [sys.argv[2], scaled, large, plain, inputs, str(meta["lr"])]

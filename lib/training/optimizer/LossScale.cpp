@@ -115,12 +115,13 @@ void LossScaler::skipUnlessFinite(ArrayRef<Value> gradients, bool movesScale) {
     moveScale(finite);
 }
 
-// torch._amp_update_scale_: growth that overflows a float is left out.
+// torch._amp_update_scale_, which leaves out growth that overflows a float. Here so is that to a
+// scale whose reciprocal is subnormal: for a step it is zero, and so would be all gradients.
 void LossScaler::moveScale(Tensor finite) {
   Tensor scale = readScale(), tracker = readState(trackerName, builder.getI64Type());
   Tensor good = tracker + 1.0, grown = scale * options.growthFactor;
   Tensor isDue = equal(good, static_cast<double>(options.growthInterval));
-  Tensor larger = select(bitAnd(isDue, isFinite(grown)), grown, scale);
+  Tensor larger = select(bitAnd(isDue, grown <= kMost), grown, scale);
   auto update = [&](Tensor value, const std::string &name) {
     step.addResult(value, name, Role::Update, name);
   };

@@ -3,8 +3,8 @@
 // every now and then an element is infinite. Such a step changes no variable but the scale, which
 // moves as PyTorch's; after all others every variable is, to the bit, what a library without a
 // loss scale makes of these steps alone: scales are powers of two. One element of one gradient is
-// enough for a step to be skipped, whichever it is; and a scale does not grow so far that for a step
-// its reciprocal, and with it every gradient, would be zero.
+// enough for a step to be skipped, whichever it is; and a scale does not grow so far that for a
+// step its reciprocal, and with it every gradient, would be zero.
 //
 //   scaled SCALED.so LARGE.so PLAIN.so BATCH.safetensors LEARNING_RATE
 //

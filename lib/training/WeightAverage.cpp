@@ -63,7 +63,7 @@ void accc::averageWeights(StepFunction step, const WeightAverage &average,
     Tensor parameter = widen(inOptimizer(builder, updated.at(each.name)));
     Tensor before = read(averageName(name, each.name), wideType(each.value));
     Tensor weight = weightOf(count.convert(parameter.elementType()), average);
-    update(before + weight * (parameter - before), averageName(name, each.name));
+    update(lerp(before, parameter, weight), averageName(name, each.name));
   }
   update(count + 1.0, countName(name));
 }

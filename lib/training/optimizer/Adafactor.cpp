@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --optimizer adafactor: torch.optim.Adafactor.
 #include "training/optimizer/Optimizer.h"
+#include "training/optimizer/OptimizerValues.h"
 
 using namespace mlir;
 using namespace accc;
@@ -69,7 +70,7 @@ private:
   }
 
   Tensor estimate(Tensor g, MutableArrayRef<Tensor> state, Tensor weight) const {
-    auto average = [&](Tensor &slot, Tensor now) { slot = slot + (now - slot) * weight; };
+    auto average = [&](Tensor &slot, Tensor now) { slot = lerp(slot, now, weight); };
     const int64_t rank = g.rank();
     if (rank < 2) {
       average(state[0], g * g);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --optimizer adam, adamw: torch.optim.Adam and torch.optim.AdamW.
 #include "training/optimizer/Optimizer.h"
+#include "training/optimizer/OptimizerValues.h"
 
 using namespace mlir;
 using namespace accc;
@@ -47,7 +48,7 @@ public:
     if (weightDecay != 0.0 && decoupled)
       p = p * (1.0 - shared[2]); // in the parameter's type: in f32 a small rate is lost
     Tensor &m = state[0], &v = state[1];
-    m = m + (g - m) * (1.0 - beta1);
+    m = lerp(m, g, 1.0 - beta1);
     v = v * beta2 + (g * g) * (1.0 - beta2);
     Tensor second = v;
     if (amsgrad)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --optimizer adamax: torch.optim.Adamax.
 #include "training/optimizer/Optimizer.h"
+#include "training/optimizer/OptimizerValues.h"
 
 using namespace mlir;
 using namespace accc;
@@ -38,7 +39,7 @@ public:
                 ArrayRef<Tensor> shared) const override {
     g = withDecay(g, p, maximize, weightDecay);
     Tensor &m = state[0], &u = state[1];
-    m = m + (g - m) * (1.0 - beta1);
+    m = lerp(m, g, 1.0 - beta1);
     u = max(u * beta2, abs(g) + epsilon);
     return p - m * shared[0] / u;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --optimizer muon: torch.optim.Muon.
 #include "training/optimizer/Optimizer.h"
+#include "training/optimizer/OptimizerValues.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -72,8 +73,8 @@ private:
 
   /// What the momentum, which becomes the new one, and a gradient point to.
   Tensor direction(Tensor g, Tensor &buffer) const {
-    buffer = buffer + (g - buffer) * (1.0 - momentum);
-    return nesterov ? g + (buffer - g) * momentum : buffer;
+    buffer = lerp(buffer, g, 1.0 - momentum);
+    return nesterov ? lerp(g, buffer, momentum) : buffer;
   }
 
   Tensor move(Tensor p, Tensor orthogonal, ArrayRef<Tensor> shared) const {

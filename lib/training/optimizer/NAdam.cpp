@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --optimizer nadam: torch.optim.NAdam.
 #include "training/optimizer/Optimizer.h"
+#include "training/optimizer/OptimizerValues.h"
 
 #include <cmath>
 
@@ -54,7 +55,7 @@ public:
     if (decoupled && weightDecay != 0.0)
       p = p * (1.0 - shared[3]);
     Tensor &m = state[0], &v = state[1];
-    m = m + (g - m) * (1.0 - beta1);
+    m = lerp(m, g, 1.0 - beta1);
     v = v * beta2 + (g * g) * (1.0 - beta2);
     return p - (g * shared[0] + m * shared[1]) / (sqrt(v) * shared[2] + epsilon);
   }

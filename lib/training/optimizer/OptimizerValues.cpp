@@ -29,3 +29,13 @@ prim::Tensor accc::behindBarrier(OpBuilder &builder, Value value) {
   prim::Tensor x = inOptimizer(builder, value);
   return x.wrap(builder.create<prim::OptimizationBarrierOp>(x.getLoc(), value));
 }
+
+prim::Tensor accc::lerp(prim::Tensor from, prim::Tensor to, double weight) {
+  prim::Tensor change = to - from;
+  return weight < 0.5 ? from + change * weight : to - change * (1.0 - weight);
+}
+
+prim::Tensor accc::lerp(prim::Tensor from, prim::Tensor to, prim::Tensor weight) {
+  prim::Tensor change = to - from;
+  return select(weight < 0.5, from + change * weight, to - change * (1.0 - weight));
+}

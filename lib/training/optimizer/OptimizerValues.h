@@ -25,6 +25,11 @@ prim::Tensor inOptimizer(mlir::OpBuilder &builder, mlir::Value value);
 /// what belongs to the optimizer.
 prim::Tensor behindBarrier(mlir::OpBuilder &builder, mlir::Value value);
 
+/// What is `weight`, from 0 to 1, of the way between two values. Exact at both ends, as torch.lerp
+/// is: a far value of which nothing is to be left takes no digits from a small one.
+prim::Tensor lerp(prim::Tensor from, prim::Tensor to, double weight);
+prim::Tensor lerp(prim::Tensor from, prim::Tensor to, prim::Tensor weight);
+
 } // namespace accc
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --optimizer radam: torch.optim.RAdam.
 #include "training/optimizer/Optimizer.h"
+#include "training/optimizer/OptimizerValues.h"
 
 #include <cmath>
 
@@ -43,7 +44,7 @@ public:
     if (decoupled && weightDecay != 0.0)
       p = p * (1.0 - shared[2]);
     Tensor &m = state[0], &v = state[1];
-    m = m + (g - m) * (1.0 - beta1);
+    m = lerp(m, g, 1.0 - beta1);
     v = v * beta2 + (g * g) * (1.0 - beta2);
     Tensor rectification = shared[1];
     Tensor scale = select(rectification > 0.0, rectification / (sqrt(v) + epsilon), p.full(1.0));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --optimizer rmsprop: torch.optim.RMSprop.
 #include "training/optimizer/Optimizer.h"
+#include "training/optimizer/OptimizerValues.h"
 
 using namespace mlir;
 using namespace accc;
@@ -48,7 +49,7 @@ public:
     Tensor second = v;
     if (centered) {
       Tensor &average = state[1];
-      average = average + (g - average) * (1.0 - alpha);
+      average = lerp(average, g, 1.0 - alpha);
       second = v - average * average;
     }
     Tensor step = g / (sqrt(second) + epsilon);

@@ -105,6 +105,35 @@ TEST_CASE("optimizers are those of torch.optim") {
     check(row, kMatrices, startOfMatrices(), {"a", "b"});
 }
 
+TEST_CASE("averages that keep nothing are what they were given last") {
+  struct Kept {
+    const char *spec, *state;
+    double (*of)(double gradient);
+  };
+  auto itself = [](double gradient) { return gradient; };
+  auto square = [](double gradient) { return gradient * gradient; };
+  for (const Kept &kept : {Kept{"adam,beta1=0", "exp_avg", itself},
+                           {"nadam,beta1=0", "exp_avg", itself},
+                           {"radam,beta1=0", "exp_avg", itself},
+                           {"adamax,beta1=0", "exp_avg", itself},
+                           {"rmsprop,centered,alpha=0", "grad_avg", itself},
+                           {"adafactor,beta2_decay=0", "variance", square}}) {
+    INFO(kept.spec);
+    Trainable model(kModel);
+    TrainingOptions options{"output:loss", kept.spec, {}};
+    options.average = "ema,decay=0";
+    model.mustMake(options);
+    Values values = start();
+    values["w"].values.assign(3, 1e9); // beside the gradient of which nothing is left of the next
+    model.run("train_step", values);
+    values["w"].values.assign(3, 0.5);
+    double gradient = model.run("grad_step", values).at("grad.w").values[0];
+    model.run("train_step", values);
+    CHECK(values.at(std::string("optimizer.") + kept.state + ".w").values[0] == kept.of(gradient));
+    CHECK(values.at("optimizer.ema.w").values == values.at("w").values);
+  }
+}
+
 TEST_CASE("gradients of several batches are added up and averaged") {
   Trainable model(kModel);
   TrainingOptions options{"output:loss", "sgd", {}};

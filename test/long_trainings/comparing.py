@@ -13,7 +13,7 @@ import re
 import torch
 
 FACTOR = 8
-RELATIVE = {"fp32": 2e-6, "bf16": 2.0**-7, "fp16": 2.0**-10}
+RELATIVE = {"fp32": 2e-6, "bf16": 2.0**-7, "fp16": 2.0**-10, "bfloat16": 2.0**-7}
 EXACT = ("step", "n_averaged", "loss_scale", "growth_tracker")
 LAST_PLACE = 1e-5  # of a scale, which is a product of many numbers
 DECIDED = 0.1  # of a record's size: where more is allowed, rounding decides
@@ -22,7 +22,7 @@ DECIDED = 0.1  # of a record's size: where more is allowed, rounding decides
 class Comparison:
     def __init__(self, setup, exact, runs, ignored):
         """The records in float64, those of runs in the setup's precision, and the numbers of calls whose results are no numbers."""
-        self.relative, self.exact, self.runs, self.ignored = RELATIVE[setup.precision], exact, runs, ignored
+        self.relative, self.exact, self.runs, self.ignored = RELATIVE.get(setup.dtype, RELATIVE[setup.precision]), exact, runs, ignored
         self.is_half = setup.precision == "fp16"
         self.absent = set() if "--loss-only" not in setup.options else {name for name in exact if is_output(setup, name)}
         self.noise = self._noise()

@@ -8,7 +8,7 @@ import torch
 
 import precision as precisions
 from accc_export.noise import FLOATS, move
-from accc_export.training import Optimizer, WeightAverage, make_loss
+from accc_export.training import Optimizer, WeightAverage, make_loss, widened
 from setups import rate_of, rounded
 
 FAULTS = ("bias", "average", "skipped", "clip", "statistics", "mean", "rate", "decay", "dampening")
@@ -18,7 +18,9 @@ WRONG = {"words": 1000, "target": 1000}
 def batches(setup, module):
     """The inputs of each batch, and of each once more with a number at fault."""
     generator = torch.Generator().manual_seed(setup.seed)
-    whole = [module.batch(rows, generator) for rows in setup.rows]
+    dtype = getattr(torch, setup.dtype)
+    wide = torch.promote_types(dtype, torch.float32)  # of what a loss compares with
+    whole = [{name: converted(x, wide if name == "target" else dtype) for name, x in module.batch(rows, generator).items()} for rows in setup.rows]
     for number in setup.overflowing:
         whole[number][module.gain].fill_(torch.inf)
     faulty = [{name: x.clone() for name, x in batch.items()} for batch in whole] if module.fault else []
@@ -27,21 +29,27 @@ def batches(setup, module):
     return whole + faulty
 
 
+def converted(x, dtype):
+    return x.to(dtype) if x.is_floating_point() else x
+
+
 class Reference:
-    """One training. `dtype` is float32, in the precision of the setup, or float64, which rounds nowhere.
+    """One training, in the precision of the setup or, if `is_exact`, in float64.
 
     With a loss scale the calls of the numbers in `skipped` have gradients that are not finite, also where float64 holds them: what
     is skipped is the same in every run. `fault` is one of FAULTS, a mistake of this run."""
 
-    def __init__(self, setup, dtype=torch.float32, moved=0, skipped=(), fault=None):
-        self.setup, self.dtype, self.skipped, self.fault = setup, dtype, skipped, fault
+    def __init__(self, setup, is_exact=False, moved=0, skipped=(), fault=None):
+        self.setup, self.is_exact, self.skipped, self.fault = setup, is_exact, skipped, fault
         self.number = 0  # of the present call
         self.module = setup.make()
         if moved:
             move(self.module, moved, moved * FLOATS[setup.precision])
-        self.module.to(dtype)
-        self.data = [{name: self._to(x) for name, x in batch.items()} for batch in batches(setup, self.module)]
-        for name, p in self.module.named_parameters():
+        self.data = batches(setup, self.module)
+        if is_exact:
+            self.module.double()
+            self.data = [{name: converted(x, torch.float64) for name, x in batch.items()} for batch in self.data]
+        for name, p in self.module.named_parameters(remove_duplicate=False):
             p.requires_grad_(p.requires_grad and not (setup.frozen and re.search(setup.frozen, name)))
         named = [(name, p) for name, p in self.module.named_parameters(remove_duplicate=False) if p.requires_grad]
         self.named = [(name, p) for name, p in self.module.named_parameters() if p.requires_grad]
@@ -53,9 +61,6 @@ class Reference:
         self.scaler = self._scaler()
         self.done, self.parts, self.records = 0, 0, {}
         self.overflowed, self.unordinary = set(), set()  # numbers of calls with gradients, and with results, that are not finite
-
-    def _to(self, x):
-        return x.to(self.dtype) if x.is_floating_point() else x
 
     def _scaler(self):
         text = self.setup.scale or ("dynamic" if self.setup.precision == "fp16" else "")
@@ -138,10 +143,10 @@ class Reference:
     def _forward(self, batch):
         given = dict(batch)
         target = given.pop("target", None)
-        mixed = precisions.Precision(self.setup.precision if self.dtype == torch.float32 else "fp32")
+        mixed = precisions.Precision("fp32" if self.is_exact else self.setup.precision)
         with mixed.running():
             outputs = self.module(**given)
-        return {name: x.to(self.dtype) for name, x in outputs.items()}, target
+        return {name: widened(x) for name, x in outputs.items()}, target
 
     def _update(self):
         """By the mean of the gradients since the last; whether these are finite."""

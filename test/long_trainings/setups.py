@@ -51,6 +51,7 @@ class Setup:
     scale: str = ""
     overflowing: tuple = ()  # numbers of batches with an input that gradients overflow with
     precision: str = "fp32"
+    dtype: str = "float32"  # of the module
     ranks: int = 1
     synchronized: bool = False  # batch norms
     frozen: str = ""  # that of --freeze
@@ -59,7 +60,7 @@ class Setup:
 
     def make(self):
         torch.manual_seed(self.seed)
-        return nets.KINDS[self.net](random.Random(self.seed))
+        return nets.KINDS[self.net](random.Random(self.seed)).to(getattr(torch, self.dtype))
 
     def text(self):
         shown = {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.name != "calls"}
@@ -91,10 +92,12 @@ def draw_groups(draw, optimizer, names):
     groups = []
     for pattern in draw.sample(PATTERNS, draw.choice([0, 0, 1, 1, 2])):
         kind = draw.random()
-        if kind < 0.4:
+        if kind < 0.25:
             options = draw.choice(["weight_decay=0", "weight_decay=0.2"])
-        elif kind < 0.7:
+        elif kind < 0.5:
             options = f"lr={draw.choice([0, 0.1, 3]) * rate_of(optimizer):g}"
+        elif kind < 0.75:
+            options = draw.choice([*OPTIMIZERS[optimizer.split(",")[0]][0], "maximize", "weight_decay=0.3,maximize"])
         else:
             options = draw_optimizer(draw, is_group=True)
         groups.append((pattern, options))
@@ -176,25 +179,28 @@ def draw(seed, target="cpu"):
         scale = draw.choice(["dynamic,init_scale=64,growth_interval=3", "dynamic,init_scale=256,growth_interval=5,backoff_factor=0.25", "dynamic,init_scale=16,growth_interval=2,growth_factor=1.5,backoff_factor=0.3", "dynamic,init_scale=128", "fixed=64"])
         if draw.random() < 0.8:
             rows, overflowing = (*rows, large), (len(rows),)
+    dtype = "float32"
+    if precision == "fp32" and draw.random() < 0.2:  # in float16 most of PyTorch's optimizers divide by zero
+        dtype = draw.choice(["bfloat16", "float64"])
     average = draw.choice(["", "", "ema,decay=0.9", "ema,decay=0.99,warmup", "ema,decay=0.3", "ema,decay=0"])
     options = draw.choice([(), (), ("--memory-budget", "least"), ("--loss-only",), ("--weights", "beside"), ("--arch", "x86-64-v3") if target == "cpu" else ()])
     module = nets.KINDS[net](random.Random(seed))
     calls = draw_calls(draw, rounded(rate_of(optimizer)), rows, overflowing, bool(average), module.fault is not None)
-    names = [name for name, p in module.named_parameters() if p.requires_grad]
+    named = list(module.named_parameters(remove_duplicate=False))
     frozen = draw.choice(FROZEN) if draw.random() < 0.2 else ""
-    names = [name for name in names if not (frozen and re.search(frozen, name))]
+    out = {p for name, p in named if not p.requires_grad or (frozen and re.search(frozen, name))}
+    names = [name for name, p in named if p not in out]
     groups = draw_groups(draw, optimizer, names)
     format = draw.choice(["export", "export", "export", "onnx", "onnx", "export" if scale else "joint"])
     synchronized = ranks > 1 and format != "joint" and draw.random() < 0.5 and any(isinstance(m, BATCH_NORMS) for m in module.modules())
-    return Setup(
-        seed, net, format, optimizer, calls, rows, groups, average, scale, overflowing, precision, ranks, synchronized, frozen, options, target
-    )  # fmt: skip
+    given = (seed, net, format, optimizer, calls, rows, groups, average, scale, overflowing, precision, dtype, ranks, synchronized, frozen)
+    return Setup(*given, options, target)
 
 
 def simpler(setup):
     """The setup with one thing less, in all ways."""
     replaced = lambda **changes: dataclasses.replace(setup, **changes)  # noqa: E731
-    plain = {"groups": (), "average": "", "options": (), "ranks": 1, "precision": "fp32", "scale": "", "format": "export", "overflowing": (), "frozen": "", "synchronized": False}
+    plain = {"groups": (), "average": "", "options": (), "ranks": 1, "precision": "fp32", "dtype": "float32", "scale": "", "format": "export", "overflowing": (), "frozen": "", "synchronized": False}
     for field, value in plain.items():
         if getattr(setup, field) != value:
             yield replaced(**{field: value})

@@ -46,7 +46,7 @@ def compared(setup, fault):
     runs = [plain.run()]
     skipped = plain.overflowed  # also where numbers are no greater than those of float64
     runs += [reference.Reference(setup, moved=by, skipped=skipped, fault=fault).run() for by in DISTANCES]
-    exact = reference.Reference(setup, torch.float64, skipped=skipped, fault=fault).run()
+    exact = reference.Reference(setup, is_exact=True, skipped=skipped, fault=fault).run()
     return comparing.Comparison(setup, exact, runs, plain.unordinary)
 
 

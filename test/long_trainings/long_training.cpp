@@ -11,9 +11,9 @@
 //   step@N apart@N          train_step; grad_step and apply_step, with batch N
 //   accumulate@N update@0   gradients of several batches
 //   eval@N average@N        evaluations
-//   fault@N                 a training step with a batch that is at fault: nothing may change
-//   state@N                 writes all variables, as N
-//   save@N load@N           a checkpoint, OUT.N
+//   fault@N faultadded@N    a step, accumulate_step with a batch that is at fault: nothing may
+//   change state@N                 writes all variables, as N save@N load@N           a checkpoint,
+//   OUT.N
 //
 // The results of the calls are named by their numbers, `loss.3`, unless a call says /NUMBER. Ends
 // with 1 where the runtime did not do as it should, and with 10 and the kind of Error that it
@@ -98,10 +98,10 @@ void Training::run(const Call &call) {
     const TensorMap before = variables(trainer);
     note(call, call.what == "eval" ? trainer.eval(batch) : trainer.average_eval(batch));
     expectUnchanged(call, before);
-  } else if (call.what == "fault") {
+  } else if (call.what.starts_with("fault")) {
     const TensorMap before = variables(trainer);
     try {
-      trainer.step(batch).loss();
+      (call.what == "fault" ? trainer.step(batch) : trainer.accumulate_step(batch)).loss();
     } catch (const Error &error) {
       if (error.kind() != ErrorKind::data)
         throw;

@@ -21,8 +21,9 @@ def batches(setup, module):
     dtype = getattr(torch, setup.dtype)
     wide = torch.promote_types(dtype, torch.float32)  # of what a loss compares with
     whole = [{name: converted(x, wide if name == "target" else dtype) for name, x in module.batch(rows, generator).items()} for rows in setup.rows]
-    for number in setup.overflowing:
-        whole[number][module.gain].fill_(torch.inf)
+    for number in setup.overflowing:  # in all processes or in the last alone
+        first = setup.rows[number] // 2 if setup.ranks > 1 and setup.seed % 2 else 0
+        whole[number][module.gain][first:] = torch.inf
     faulty = [{name: x.clone() for name, x in batch.items()} for batch in whole] if module.fault else []
     for batch in faulty:
         batch[module.fault].view(-1)[0] = WRONG[module.fault]
@@ -36,8 +37,8 @@ def converted(x, dtype):
 class Reference:
     """One training, in the precision of the setup or, if `is_exact`, in float64.
 
-    With a loss scale the calls of the numbers in `skipped` have gradients that are not finite, also where float64 holds them: what
-    is skipped is the same in every run. `fault` is one of FAULTS, a mistake of this run."""
+    With a loss scale `skipped` says where gradients are not finite, also where float64 holds them: what is skipped is the same in every
+    run. `fault` is one of FAULTS, a mistake of this run."""
 
     def __init__(self, setup, is_exact=False, moved=0, skipped=(), fault=None):
         self.setup, self.is_exact, self.skipped, self.fault = setup, is_exact, skipped, fault
@@ -60,7 +61,7 @@ class Reference:
         self.average = WeightAverage(setup.average, self.named) if setup.average else None
         self.scaler = self._scaler()
         self.done, self.parts, self.records = 0, 0, {}
-        self.overflowed, self.unordinary = set(), set()  # numbers of calls with gradients, and with results, that are not finite
+        self.overflowed, self.unordinary = set(), set()  # where gradients, and the numbers of calls whose results, are not finite
 
     def _scaler(self):
         text = self.setup.scale or ("dynamic" if self.setup.precision == "fp16" else "")
@@ -75,6 +76,7 @@ class Reference:
     def run(self):
         """Losses and outputs of the calls by name and number, and all variables by `state.NUMBER.NAME`."""
         for self.number, (what, value) in enumerate(self.setup.calls):
+            self.asked = 0
             self._call(what, value)
         return self.records
 
@@ -86,7 +88,7 @@ class Reference:
             statistics = self._statistics()
             is_finite = self._backward(value)
             if what != "accumulate":
-                is_finite = self._update()
+                is_finite &= self._update() or what == "apart"
             if not is_finite and self.scaler.is_enabled() and self.fault != "statistics":
                 self._restore(statistics)  # which PyTorch moves
         elif what == "update":
@@ -99,8 +101,8 @@ class Reference:
     # ---- Steps ----
 
     def _backward(self, batch):
-        """Adds up gradients; whether these are finite. The loss is the mean over the processes': batch norms have statistics of a process's own
-        rows, and those of the first are kept."""
+        """Adds up gradients; whether those of the first process are finite. The loss is the mean over the processes': batch norms have
+        statistics of a process's own rows, and those of the first are kept."""
         sums = [p.grad for _, p in self.named]
         self.optimizer.zero_grad()
         before, after, loss = self._statistics(), None, 0.0
@@ -111,21 +113,21 @@ class Reference:
             self.scaler.scale(own).backward()
             loss = loss + own.detach()
             if rank == 0:
-                after = self._statistics()
+                after, is_finite = self._statistics(), self._is_finite()
                 self._note({name: x for name, x in outputs.items() if name != "loss"})
         self._restore(after)
         self._note({"loss": loss})
         self.parts += 1
-        is_finite = self._is_finite()
         for (_, p), before in zip(self.named, sums):
             p.grad = p.grad if before is None else before + p.grad
         return is_finite
 
     def _is_finite(self):
-        """Whether the gradients are."""
+        """Whether the gradients are, of a call as often as it asks."""
+        self.asked += 1
         if all(bool(p.grad.isfinite().all()) for _, p in self.named if p.grad is not None):
-            return self.number not in self.skipped
-        self.overflowed.add(self.number)
+            return (self.number, self.asked) not in self.skipped
+        self.overflowed.add((self.number, self.asked))
         return False
 
     def _share(self, batch, rank):

@@ -14,6 +14,7 @@ import reference
 from options import least_budget
 
 SECONDS = 120
+FAULTS = ("fault", "faultadded")  # calls with a batch at fault
 SUFFIX = {"export": ".pt2", "joint": ".pt2", "onnx": ".onnx"}
 
 
@@ -31,7 +32,7 @@ class Runner:
         batches = reference.batches(setup, module)
         save_file({f"{i}.{name}": x.contiguous() for i, batch in enumerate(batches) for name, x in batch.items()}, data)
         faulty = len(setup.rows)
-        calls = [f"{what}@{value + faulty if what == 'fault' else value}" for what, value in setup.calls]
+        calls = [f"{what}@{value + faulty if what in FAULTS else value}" for what, value in setup.calls]
         out = folder / "out.safetensors"
         self.train(library, data, out, setup.ranks, [f"{call}/{i}" for i, call in enumerate(calls)])
         found = load_file(out)
@@ -77,7 +78,7 @@ class Runner:
 
     def resume(self, setup, library, data, out, calls, whole):
         """The same in two processes, the second from a checkpoint of the first, and without what changes nothing: the same bits."""
-        kept = [(i, call) for i, call in enumerate(calls) if call.split("@")[0] not in ("eval", "average", "fault")]
+        kept = [(i, call) for i, call in enumerate(calls) if call.split("@")[0] not in ("eval", "average", *FAULTS)]
         words = [f"{call}/{i}" for i, call in kept]
         half = len(words) * (1 + setup.seed % 3) // 4
         while setup.ranks > 1 and not words[half - 1].startswith("state"):

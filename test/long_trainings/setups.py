@@ -88,7 +88,7 @@ def draw_optimizer(draw, kind=None, is_group=False):
 
 
 def draw_groups(draw, optimizer, names):
-    """Options or optimizers of their own for some of the parameters of these names."""
+    """Options or optimizers of their own for some of the parameters, each of which is its names."""
     groups = []
     for pattern in draw.sample(PATTERNS, draw.choice([0, 0, 1, 1, 2])):
         kind = draw.random()
@@ -106,10 +106,10 @@ def draw_groups(draw, optimizer, names):
         groups.insert(0, (MUON, options))
     kept = []
     for pattern, options in groups:
-        own = [name for name in names if re.search(pattern, name)]
-        if own:
+        others = [own for own in names if not any(re.search(pattern, name) for name in own)]
+        if len(others) < len(names):
             kept.append((pattern, options))
-            names = [name for name in names if name not in own]
+            names = others
     return tuple(kept)
 
 
@@ -153,7 +153,10 @@ def draw_calls(draw, base, rows, overflowing, averages, has_fault):
         if rate is not None and not (own and i == 1 and rate == base):
             calls.append(("rate", rate))
         if accumulates and draw.random() < 0.7:
-            calls += [("accumulate", following()) for _ in range(draw.choice([1, 2, 3]))]
+            for _ in range(draw.choice([1, 2, 3])):
+                calls.append(("accumulate", following()))
+                if has_fault and draw.random() < 0.05:
+                    calls.append(("faultadded", draw.randrange(len(rows))))
             calls.append(("update", 0))
         else:
             calls.append((draw.choice(["step", "step", "step", "apart"]), following()))
@@ -186,10 +189,11 @@ def draw(seed, target="cpu"):
     options = draw.choice([(), (), ("--memory-budget", "least"), ("--loss-only",), ("--weights", "beside"), ("--arch", "x86-64-v3") if target == "cpu" else ()])
     module = nets.KINDS[net](random.Random(seed))
     calls = draw_calls(draw, rounded(rate_of(optimizer)), rows, overflowing, bool(average), module.fault is not None)
-    named = list(module.named_parameters(remove_duplicate=False))
     frozen = draw.choice(FROZEN) if draw.random() < 0.2 else ""
-    out = {p for name, p in named if not p.requires_grad or (frozen and re.search(frozen, name))}
-    names = [name for name, p in named if p not in out]
+    named = {}
+    for name, p in module.named_parameters(remove_duplicate=False):
+        named.setdefault(p, []).append(name)
+    names = [own for p, own in named.items() if p.requires_grad and not (frozen and any(re.search(frozen, name) for name in own))]
     groups = draw_groups(draw, optimizer, names)
     format = draw.choice(["export", "export", "export", "onnx", "onnx", "export" if scale else "joint"])
     synchronized = ranks > 1 and format != "joint" and draw.random() < 0.5 and any(isinstance(m, BATCH_NORMS) for m in module.modules())

@@ -3,9 +3,9 @@
 //
 //   long_training LIB.so DATA.safetensors OUT.safetensors RANKS CALL...
 //
-// DATA holds the inputs of batches as NUMBER.NAME. RANKS threads train together, each with its
-// share of the rows of every batch; what is written is that of the first, and all end with the same
-// bits. Calls:
+// DATA holds the inputs of batches as NUMBER.RANK.NAME. RANKS threads train together, each with its
+// share of every batch; what is written is that of the first, and all end with the same bits.
+// Calls:
 //
 //   rate@X                  the learning rate from here on
 //   step@N apart@N          train_step; grad_step and apply_step, with batch N
@@ -38,7 +38,6 @@ public:
   Training(const std::string &library, const TensorMap &data, std::string out,
            const std::shared_ptr<Group> &group)
       : data(data), out(std::move(out)), rank(group ? group->rank() : 0),
-        ranks(group ? group->size() : 1),
         trainer(Model::load(library), {.seed = 1, .threads = 1, .group = group}) {}
 
   void run(const Call &call);
@@ -51,7 +50,7 @@ private:
 
   const TensorMap &data;
   std::string out;
-  int rank, ranks;
+  int rank;
   Trainer trainer;
 };
 } // namespace
@@ -59,12 +58,10 @@ private:
 /// This process's rows.
 TensorMap Training::batchOf(const std::string &number) const {
   TensorMap batch;
+  const std::string own = number + "." + std::to_string(rank) + ".";
   for (const auto &[name, tensor] : data)
-    if (name.starts_with(number + ".")) {
-      int64_t share = tensor.dim(0) / ranks;
-      batch.emplace(name.substr(number.size() + 1),
-                    ranks == 1 ? tensor : tensor.rows(rank * share, (rank + 1) * share));
-    }
+    if (name.starts_with(own))
+      batch.emplace(name.substr(own.size()), tensor);
   return batch;
 }
 

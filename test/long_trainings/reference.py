@@ -22,12 +22,17 @@ def batches(setup, module):
     wide = torch.promote_types(dtype, torch.float32)  # of what a loss compares with
     whole = [{name: converted(x, wide if name == "target" else dtype) for name, x in module.batch(rows, generator).items()} for rows in setup.rows]
     for number in setup.overflowing:  # in all processes or in the last alone
-        first = setup.rows[number] // 2 if setup.ranks > 1 and setup.seed % 2 else 0
+        first = setup.split(setup.rows[number])[0] if setup.ranks > 1 and setup.seed % 2 else 0
         whole[number][module.gain][first:] = torch.inf
     faulty = [{name: x.clone() for name, x in batch.items()} for batch in whole] if module.fault else []
     for batch in faulty:
         batch[module.fault].view(-1)[0] = WRONG[module.fault]
     return whole + faulty
+
+
+def share(setup, batch, rank):
+    """What a process has of a batch."""
+    return {name: x.split(setup.split(len(x)))[rank] for name, x in batch.items()}
 
 
 def converted(x, dtype):
@@ -131,16 +136,14 @@ class Reference:
         return False
 
     def _share(self, batch, rank):
-        if self.setup.ranks == 1:
-            return self.data[batch]
-        return {name: x.chunk(self.setup.ranks)[rank] for name, x in self.data[batch].items()}
+        return share(self.setup, self.data[batch], rank)
 
     def _forward_share(self, batch, rank):
         if not self.setup.synchronized:
             return self._forward(self._share(batch, rank))
         outputs, target = self._forward(self.data[batch])
-        chunk = lambda x: x.chunk(self.setup.ranks)[rank]  # noqa: E731
-        return {name: chunk(x) for name, x in outputs.items()}, chunk(target)
+        own = share(self.setup, {**outputs, "target": target}, rank)
+        return own, own.pop("target")
 
     def _forward(self, batch):
         given = dict(batch)

@@ -30,7 +30,8 @@ class Runner:
         module = setup.make()
         self.compile(setup, module, library)
         batches = reference.batches(setup, module)
-        save_file({f"{i}.{name}": x.contiguous() for i, batch in enumerate(batches) for name, x in batch.items()}, data)
+        shares = {(i, rank): reference.share(setup, batch, rank) for i, batch in enumerate(batches) for rank in range(setup.ranks)}
+        save_file({f"{i}.{rank}.{name}": x.contiguous() for (i, rank), own in shares.items() for name, x in own.items()}, data)
         faulty = len(setup.rows)
         calls = [f"{what}@{value + faulty if what in FAULTS else value}" for what, value in setup.calls]
         out = folder / "out.safetensors"
@@ -73,7 +74,7 @@ class Runner:
                     done = accc_export.export(module, given, path, dynamic=dynamic)
         except accc_export.ExportError as error:
             raise checking.NoExport(str(error)[:600]) from None
-        sizes = ",".join(str(rows // setup.ranks) for rows in sorted(set(setup.rows), reverse=True))
+        sizes = ",".join(map(str, sorted({size for rows in setup.rows for size in setup.split(rows)}, reverse=True)))
         return ["-D", f"{next(iter(done.dims))}={sizes}"]
 
     def resume(self, setup, library, data, out, calls, whole):

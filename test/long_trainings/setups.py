@@ -52,7 +52,7 @@ class Setup:
     overflowing: tuple = ()  # numbers of batches with an input that gradients overflow with
     precision: str = "fp32"
     dtype: str = "float32"  # of the module
-    ranks: int = 1
+    shares: tuple = (1,)  # of the rows of a batch, by process
     synchronized: bool = False  # batch norms
     frozen: str = ""  # that of --freeze
     options: tuple = ()  # others of `accc compile`, which change nothing but the order of sums
@@ -66,6 +66,15 @@ class Setup:
         shown = {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.name != "calls"}
         calls = " ".join(f"{what}@{value:g}" for what, value in self.calls)
         return ", ".join(f"{name}={value}" for name, value in shown.items() if value not in ("", ())) + f"\n  {calls}"
+
+    @property
+    def ranks(self):
+        return len(self.shares)
+
+    def split(self, rows):
+        """The rows of each process."""
+        ends = [rows * sum(self.shares[:i]) // sum(self.shares) for i in range(self.ranks + 1)]
+        return [end - begin for begin, end in itertools.pairwise(ends)]
 
     @property
     def accumulates(self):
@@ -175,7 +184,7 @@ def draw(seed, target="cpu"):
     optimizer = draw_optimizer(draw)
     precision = draw.choice(["fp32"] * 6 + ["bf16", "fp16", "fp16"])
     scale, overflowing = "", ()
-    ranks = draw.choice([1] * 4 + [2]) if target == "cpu" else 1
+    shares = draw.choice([(1,)] * 7 + [(1, 1), (2, 1)]) if target == "cpu" else (1,)
     large, small = draw.choice([(8, 6), (12, 6), (12, 8)])
     rows = tuple([large] * draw.choice([2, 3]) + ([small] if draw.random() < 0.5 else []))
     if precision == "fp16" or draw.random() < 0.25:
@@ -196,15 +205,15 @@ def draw(seed, target="cpu"):
     names = [own for p, own in named.items() if p.requires_grad and not (frozen and any(re.search(frozen, name) for name in own))]
     groups = draw_groups(draw, optimizer, names)
     format = draw.choice(["export", "export", "export", "onnx", "onnx", "export" if scale else "joint"])
-    synchronized = ranks > 1 and format != "joint" and draw.random() < 0.5 and any(isinstance(m, BATCH_NORMS) for m in module.modules())
-    given = (seed, net, format, optimizer, calls, rows, groups, average, scale, overflowing, precision, dtype, ranks, synchronized, frozen)
+    synchronized = len(shares) > 1 and format != "joint" and draw.random() < 0.5 and any(isinstance(m, BATCH_NORMS) for m in module.modules())
+    given = (seed, net, format, optimizer, calls, rows, groups, average, scale, overflowing, precision, dtype, shares, synchronized, frozen)
     return Setup(*given, options, target)
 
 
 def simpler(setup):
     """The setup with one thing less, in all ways."""
     replaced = lambda **changes: dataclasses.replace(setup, **changes)  # noqa: E731
-    plain = {"groups": (), "average": "", "options": (), "ranks": 1, "precision": "fp32", "dtype": "float32", "scale": "", "format": "export", "overflowing": (), "frozen": "", "synchronized": False}
+    plain = {"groups": (), "average": "", "options": (), "shares": (1,), "precision": "fp32", "dtype": "float32", "scale": "", "format": "export", "overflowing": (), "frozen": "", "synchronized": False}
     for field, value in plain.items():
         if getattr(setup, field) != value:
             yield replaced(**{field: value})

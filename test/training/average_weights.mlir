@@ -34,8 +34,12 @@ func.func @forward(
 // CHECK: %[[ALL:.*]] = prim.constant dense<1.000000e+00> : tensor<f32>
 // CHECK: %[[WEIGHT:.*]] = prim.select %[[IS_FIRST]], %[[ALL]], %[[USUAL]]
 // CHECK: %[[MOVE:.*]] = prim.sub %[[NEW]], %[[BEFORE]]
-// CHECK: prim.mul %{{.*}}, %[[MOVE]]
-// CHECK: %[[AFTER:.*]] = prim.add %[[BEFORE]]
+// CHECK: prim.compare lt %[[WEIGHT]]
+// CHECK: %[[PART:.*]] = prim.mul %[[MOVE]]
+// CHECK: %[[NEAR:.*]] = prim.add %[[BEFORE]], %[[PART]]
+// CHECK: %[[REST:.*]] = prim.mul %[[MOVE]]
+// CHECK: %[[FAR:.*]] = prim.sub %[[NEW]], %[[REST]]
+// CHECK: %[[AFTER:.*]] = prim.select %{{.*}}, %[[NEAR]], %[[FAR]]
 // CHECK: %[[NEXT:.*]] = prim.add %[[N]]
 // CHECK: return %{{.*}}, %[[W]], %[[AFTER]], %[[NEXT]]
 

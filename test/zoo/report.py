@@ -29,8 +29,9 @@ the module by PyTorch itself, or an ONNX file by ONNX's own reference evaluator,
 before a batch norm, may show a large one and be right.
 
 The suite `transformers` has one model of each architecture of that library that can be made small by rule (186), with the loss that it
-computes of labels. It takes hours, and is run where it is asked for: `--suite transformers`. On 2026-11-30 all of them, exported by `accc_export`
-as programs of torch.export, trained as in PyTorch.
+computes of labels. It takes hours, and is run where it is asked for: `--suite transformers`. On 2026-11-30 these models, made small in nearly the same way
+and exported by `accc_export` as programs of torch.export, all trained as in PyTorch. Of the suite itself `--format joint` was run for 120: 114 right, six not exported (five
+graphs PyTorch cannot run either).
 """
 
 

@@ -171,12 +171,13 @@ def _shorten(configuration, key: str, value) -> None:
 def _inputs(module, head: str, seed: int) -> dict[str, torch.Tensor]:
     generator = torch.Generator().manual_seed(seed + 2)
     text = module.config.get_text_config()
-    words = torch.randint(4, getattr(text, "vocab_size", WORDS), (BATCH, TIME), generator=generator)
+    words = torch.randint(4, getattr(text, "vocab_size", None) or WORDS, (BATCH, TIME), generator=generator)
     size = getattr(module.config, "image_size", None) or 32
+    size = size if isinstance(size, int) else size[0]
     given = {
         "pixel_values": lambda: torch.randn(BATCH, getattr(module.config, "num_channels", 3), size, size, generator=generator),
         "input_values": lambda: torch.randn(BATCH, 1600, generator=generator),
-        "input_features": lambda: torch.randn(BATCH, module.config.num_mel_bins, 128, generator=generator),
+        "input_features": lambda: _sound(module.config, generator),
         "input_ids": lambda: words,
     }
     name = module.main_input_name if "input_ids" not in inspect.signature(module.forward).parameters or head == "SpeechSeq2Seq" else "input_ids"
@@ -188,6 +189,13 @@ def _inputs(module, head: str, seed: int) -> dict[str, torch.Tensor]:
     if head == "QuestionAnswering":
         return inputs | {"start_positions": torch.tensor([1, 3]), "end_positions": torch.tensor([2, 4])}
     return inputs | {"labels": _labels(head, words, size, generator)}
+
+
+def _sound(configuration, generator: torch.Generator) -> torch.Tensor:
+    """A spectrogram, with its times last or first."""
+    encoder = getattr(configuration, "encoder_config", configuration)
+    bins = getattr(encoder, "num_mel_bins", _SMALL["num_mel_bins"])
+    return torch.randn(BATCH, bins, 128, generator=generator) if encoder is configuration else torch.randn(BATCH, 128, bins, generator=generator)
 
 
 def _labels(head: str, words: torch.Tensor, size: int, generator: torch.Generator) -> torch.Tensor:

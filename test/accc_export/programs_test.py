@@ -435,6 +435,9 @@ class ProgramsTest(unittest.TestCase):
         if ACCC.exists():
             self.compare(golden, "model.pt2")
 
+    def test_a_joint_graph_that_pytorch_cannot_run(self):
+        self.trained_as_joint_graph(Along(4, 3), {"x": torch.randn(2, 5, 4)})
+
     @unittest.skipUnless(ACCC.exists(), "accc is not built")
     def test_goldens(self):
         module, inputs, target = everything()
@@ -644,6 +647,13 @@ class Buffered(nn.Linear):
     def forward(self, x):
         loss = self.zero.requires_grad_() + super().forward(x).square().mean()
         return {"loss": loss + (self.of(self.first) * self.weight).sum()}
+
+
+class Along(nn.Linear):
+    """The gradient of softplus has other strides than PyTorch expects while it traces, so that a view of it does not exist."""
+
+    def forward(self, x):
+        return functional.softplus(super().forward(x)).transpose(1, 2).cumsum(-1)
 
 
 class Halves(nn.Linear):

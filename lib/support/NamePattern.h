@@ -3,12 +3,15 @@
 #ifndef ACCC_SUPPORT_NAMEPATTERN_H
 #define ACCC_SUPPORT_NAMEPATTERN_H
 
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
-#include "llvm/Support/Regex.h"
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
+
+struct pcre2_real_code_8;
 
 namespace accc {
 
@@ -16,7 +19,8 @@ namespace accc {
 using OtherNames = std::map<std::string, std::vector<std::string>>;
 
 /// A regular expression that is found anywhere in a parameter's name, or in another name of it:
-/// `^encoder\.` is a module, `\.bias$` all biases.
+/// `^encoder\.` is a module, `\.bias$` all biases. It is read as Python reads it (`\d`, `\w`,
+/// `(?!...)`), in which the same expressions choose parameters of a PyTorch module.
 class NamePattern {
 public:
   /// `option` is named in the error, which is one line: "--freeze".
@@ -27,10 +31,16 @@ public:
   const std::string &getText() const { return text; }
 
 private:
-  NamePattern(llvm::Regex expression, std::string text)
-      : expression(std::move(expression)), text(std::move(text)) {}
+  struct Free {
+    void operator()(pcre2_real_code_8 *code) const;
+  };
+  using Expression = std::unique_ptr<pcre2_real_code_8, Free>;
 
-  llvm::Regex expression;
+  NamePattern(Expression expression, std::string text)
+      : expression(std::move(expression)), text(std::move(text)) {}
+  bool isFoundIn(llvm::StringRef name) const;
+
+  Expression expression;
   std::string text;
 };
 

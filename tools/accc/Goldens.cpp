@@ -21,23 +21,20 @@ namespace fs = std::filesystem;
 
 // ---- meta.json ----
 
-/// A regular expression for a name.
-static std::string exactly(const std::string &name) {
-  std::string text = "^";
-  for (char c : name) {
-    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_')
-      text += '\\';
-    text += c;
-  }
-  return text + "$";
-}
-
 /// With the parts that compareSnapshots() goes into.
 static const json &checkedSnapshot(const json &snapshot) {
   for (const char *part :
        {"/manifest", "/interface/entry", "/interface/variable", "/kernels", "/memory/arena bytes"})
     (void)snapshot.at(json::json_pointer(part)).get_ref<const json::object_t &>();
   return snapshot;
+}
+
+/// A regular expression for a name.
+static std::string exactly(const std::string &name) {
+  std::string text = "^";
+  for (unsigned char c : name)
+    text += std::ispunct(c) ? std::string("\\") + char(c) : std::string(1, char(c));
+  return text + "$";
 }
 
 /// A text or a list of texts; an empty text is none.

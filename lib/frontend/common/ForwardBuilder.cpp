@@ -32,11 +32,10 @@ ForwardBuilder::ForwardBuilder(const ImportOptions &options, MLIRContext &contex
       }) {
   context.loadDialect<func::FuncDialect, prim::PrimDialect, nn::NnDialect>();
   for (const std::string &pattern : options.frozen) {
-    llvm::Regex regex(pattern);
-    std::string error;
-    if (!regex.isValid(error))
-      fail("'" + pattern + "' is not a regular expression: " + error);
-    frozen.push_back(std::move(regex));
+    llvm::Expected<NamePattern> names = NamePattern::parse("--freeze", pattern);
+    if (!names)
+      fail(llvm::toString(names.takeError()));
+    frozen.push_back(std::move(*names));
   }
   module = ModuleOp::create(opBuilder.getUnknownLoc());
   opBuilder.setInsertionPointToEnd(module->getBody());
@@ -66,8 +65,8 @@ Value ForwardBuilder::addInput(ArrayRef<int64_t> shape, Type elementType, String
 
 Value ForwardBuilder::addVariable(Variable variable) {
   variable.argument = addArgument(variable.weight.type, variable.name);
-  variable.isFrozen |=
-      llvm::any_of(frozen, [&](const llvm::Regex &regex) { return regex.match(variable.name); });
+  variable.isFrozen |= llvm::any_of(
+      frozen, [&](const NamePattern &names) { return names.matches(variable.name, {}); });
   byArgument[variable.argument] = variables.size();
   variables.push_back(std::move(variable));
   return variables.back().argument;

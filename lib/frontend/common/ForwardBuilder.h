@@ -6,12 +6,12 @@
 #include "frontend/common/Entity.h"
 #include "frontend/common/Fold.h"
 #include "frontend/common/ImportResult.h"
+#include "support/NamePattern.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/Support/Regex.h"
 
 #include <set>
 
@@ -171,7 +171,7 @@ private:
   /// Rules may run others: how many do, and what these have built.
   int depth = 0;
   llvm::DenseSet<mlir::Operation *> settled;
-  std::vector<llvm::Regex> frozen;
+  std::vector<NamePattern> frozen;
   std::set<std::string, std::less<>> openDimensions, usedDimensions, missingDimensions;
   std::vector<std::string> unknownDimensions;
 };

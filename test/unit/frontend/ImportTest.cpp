@@ -76,7 +76,7 @@ TEST_CASE("frozen parameters stay parameters") {
   CHECK(model.argument("head.w", "accc.frozen").empty());
   options.frozen = {"("};
   CHECK_THAT(importText("g (float[2] x) => (float[2] y) { y = Relu(x) }", options).problems(),
-             Contains("not a regular expression"));
+             Contains("--freeze (: missing closing parenthesis"));
 }
 
 TEST_CASE("masks and made-up scalars are constants") {

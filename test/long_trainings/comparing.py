@@ -24,6 +24,7 @@ class Comparison:
         """The records in float64, those of runs in the setup's precision, and the numbers of calls whose results are no numbers."""
         self.relative, self.exact, self.runs, self.ignored = RELATIVE.get(setup.dtype, RELATIVE[setup.precision]), exact, runs, ignored
         self.is_half = setup.precision == "fp16"
+        self.steps = "|".join(re.escape(f"{step.name}.") for step in setup.steps if step.name)
         self.absent = set() if "--loss-only" not in setup.options else {name for name in exact if is_output(setup, name)}
         self.noise = self._noise()
 
@@ -55,7 +56,7 @@ class Comparison:
 
     def _difference(self, name, found):
         exact, plain = self.exact[name], self.runs[0][name]
-        slot = name.removeprefix("state.").split(".", 1)[-1].removeprefix("optimizer.")
+        slot = re.sub(rf"^state\.\d+\.(optimizer\.({self.steps})?)?", "", name)
         if name not in found:
             return "" if slot == "step" or name in self.absent else "is not there"
         x = found[name]
@@ -78,7 +79,7 @@ def series(name):
 
 def is_output(setup, name):
     """Whether the record is one of the model's outputs in a step that trains."""
-    return number(name) is not None and setup.calls[number(name)][0] not in ("eval", "average") and not name.startswith("loss.")
+    return number(name) is not None and setup.calls[number(name)].what not in ("eval", "average") and not name.startswith("loss.")
 
 
 def number(name):

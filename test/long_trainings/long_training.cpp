@@ -11,13 +11,15 @@
 //   step@N apart@N          train_step; grad_step and apply_step, with batch N
 //   accumulate@N update@0   gradients of several batches
 //   eval@N average@N        evaluations
-//   fault@N faultadded@N    a step, accumulate_step with a batch that is at fault: nothing may
-//   change state@N                 writes all variables, as N save@N load@N           a checkpoint,
-//   OUT.N
+//   fault@N faultadded@N    a step, accumulate_step with a batch that is at fault, which must
+//   change
+//                           nothing
+//   state@N                 writes all variables, as N
+//   save@N load@N           a checkpoint, OUT.N
 //
-// The results of the calls are named by their numbers, `loss.3`, unless a call says /NUMBER. Ends
-// with 1 where the runtime did not do as it should, and with 10 and the kind of Error that it
-// threw.
+// Of a library with several training steps a call has the name of one, as step:d@N. The results of
+// the calls are named by their numbers, `loss.3`, unless a call says /NUMBER. Ends with 1 where the
+// runtime did not do as it should, and with 10 and the kind of Error that it threw.
 #include "../training/Expect.h"
 
 #include <cstdlib>
@@ -30,7 +32,7 @@ using namespace accc;
 
 namespace {
 struct Call {
-  std::string text, what, number, name;
+  std::string text, what, step, number, name;
 };
 
 class Training {
@@ -82,23 +84,26 @@ void Training::run(const Call &call) {
   if (call.what == "rate") {
     trainer.set_learning_rate(std::strtof(call.number.c_str(), nullptr));
   } else if (call.what == "step") {
-    note(call, trainer.step(batch));
+    note(call, trainer.step(call.step, batch));
   } else if (call.what == "apart") {
-    Result gradients = trainer.grad_step(batch);
+    Result gradients = trainer.grad_step(call.step, batch);
     note(call, gradients);
-    trainer.apply_step(gradients);
+    trainer.apply_step(call.step, gradients);
   } else if (call.what == "accumulate") {
-    note(call, trainer.accumulate_step(batch));
+    note(call, trainer.accumulate_step(call.step, batch));
   } else if (call.what == "update") {
-    trainer.update_step();
+    trainer.update_step(call.step);
   } else if (call.what == "eval" || call.what == "average") {
     const TensorMap before = variables(trainer);
-    note(call, call.what == "eval" ? trainer.eval(batch) : trainer.average_eval(batch));
+    note(call, call.what == "eval" ? trainer.eval(call.step, batch)
+                                   : trainer.average_eval(call.step, batch));
     expectUnchanged(call, before);
   } else if (call.what.starts_with("fault")) {
     const TensorMap before = variables(trainer);
     try {
-      (call.what == "fault" ? trainer.step(batch) : trainer.accumulate_step(batch)).loss();
+      (call.what == "fault" ? trainer.step(call.step, batch)
+                            : trainer.accumulate_step(call.step, batch))
+          .loss();
     } catch (const Error &error) {
       if (error.kind() != ErrorKind::data)
         throw;
@@ -124,7 +129,12 @@ static Call parse(const std::string &text, int number) {
   if (at == std::string::npos)
     throw std::runtime_error(text + " is no call");
   std::string name = slash < text.size() ? text.substr(slash + 1) : std::to_string(number);
-  return {text, text.substr(0, at), text.substr(at + 1, slash - at - 1), name};
+  std::string what = text.substr(0, at), step;
+  if (size_t colon = what.find(':'); colon != std::string::npos) {
+    step = what.substr(colon + 1);
+    what.resize(colon);
+  }
+  return {text, what, step, text.substr(at + 1, slash - at - 1), name};
 }
 
 /// Sums of gradients are each process's own.

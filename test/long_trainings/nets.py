@@ -3,7 +3,9 @@
 
 A network is drawn from a random.Random; `loss` is that of `accc compile --loss`, `batch` draws inputs and target of so many rows,
 which are the first dimension of each. `fault` names an input of numbers that must be those of a row or a class, `gain` one of
-floats that gradients overflow with. No bias stands where a norm or a softmax takes it away again: its gradient would be rounding alone.
+floats that gradients overflow with. One with several `losses` has outputs NAME_loss, the mean of NAME_rows; for each name expressions
+for what it may train, of which the first finds all that the loss reaches. The first of these losses reads what is at fault. A gradient `stops`
+where it is detached, which ONNX has no way to say. No bias stands where a norm or a softmax takes it away again: its gradient would be rounding alone.
 """
 
 import torch
@@ -16,7 +18,7 @@ LABELS = ("cross_entropy", "cross_entropy,label_smoothing=0.1", "cross_entropy,i
 
 
 class Net(nn.Module):
-    fault, gain = None, "x"
+    fault, gain, stops = None, "x", False
 
     def batch(self, rows, generator):
         raise NotImplementedError
@@ -197,4 +199,54 @@ class Autoencoder(Net):
         return {"x": x, "target": x.clone()}
 
 
-KINDS = {kind.__name__: kind for kind in (Mlp, Convolutions, Transformer, Recurrent, Bags, Autoencoder)}
+class Adversaries(Net):
+    """What makes vectors of noise, and what judges whether they are real, as GANs have it."""
+
+    gain = "noise"
+    losses = {"judge": [".", r"^judge\.", r"^judge\.\d\.weight"], "make": [".", r"^make\.", r"^make\.3"]}
+
+    def __init__(self, draw):
+        super().__init__()
+        first, second = (draw.choice([nn.BatchNorm1d, nn.LayerNorm, nn.Identity]) for _ in range(2))
+        has_bias = second is not nn.BatchNorm1d  # also of what is made for it
+        last = nn.Linear(12, WIDTH, bias=has_bias)
+        self.make = nn.Sequential(nn.Linear(4, 12, bias=first is not nn.BatchNorm1d), first(12), draw.choice(ACTIVATIONS)(), last)
+        self.judge = nn.Sequential(nn.Linear(WIDTH, 12, bias=has_bias), second(12), nn.Tanh(), nn.Linear(12, 1))
+
+    def forward(self, x, noise):
+        made = self.make(noise)
+        score = self.judge(made)
+        softplus = nn.functional.softplus
+        judged, deceived = softplus(-self.judge(x)) + softplus(score), softplus(-score)
+        return {"judge_loss": judged.mean(), "judge_rows": judged, "make_loss": deceived.mean(), "make_rows": deceived, "made": made}
+
+    def batch(self, rows, generator):
+        x = self.vectors(rows, generator)
+        return {"x": torch.sin(2 * x), "noise": torch.randn(rows, 4, generator=generator)}
+
+
+class ActorCritic(Net):
+    """A policy and the values of states, of one trunk, which both may train."""
+
+    fault, stops = "actions", True
+    losses = {"actor": [r"^(trunk|norm|policy)\.", r"^policy\."], "critic": [r"^(trunk|norm|value)\.", r"^value\.", r"^(trunk|value)\.weight"]}
+
+    def __init__(self, draw):
+        super().__init__()
+        norm = draw.choice([nn.BatchNorm1d, nn.LayerNorm])
+        self.trunk, self.norm, self.activation = nn.Linear(WIDTH, 12, bias=False), norm(12), draw.choice(ACTIVATIONS)()
+        self.policy, self.value = nn.Linear(12, CLASSES), nn.Linear(12, 1)
+
+    def forward(self, x, actions, returns):
+        seen = self.activation(self.norm(self.trunk(x)))
+        values = self.value(seen).squeeze(1)
+        taken = self.policy(seen).log_softmax(1).gather(1, actions[:, None]).squeeze(1)
+        regret, missed = -taken * (returns - values.detach()), (values - returns).square()
+        return {"actor_loss": regret.mean(), "actor_rows": regret, "critic_loss": missed.mean(), "critic_rows": missed, "values": values}
+
+    def batch(self, rows, generator):
+        x = self.vectors(rows, generator)
+        return {"x": x, "actions": self.labels((rows,), generator), "returns": torch.cos(x.sum(1))}
+
+
+KINDS = {kind.__name__: kind for kind in (Mlp, Convolutions, Transformer, Recurrent, Bags, Autoencoder, Adversaries, ActorCritic)}

@@ -33,7 +33,7 @@ class Runner:
         shares = {(i, rank): reference.share(setup, batch, rank) for i, batch in enumerate(batches) for rank in range(setup.ranks)}
         save_file({f"{i}.{rank}.{name}": x.contiguous() for (i, rank), own in shares.items() for name, x in own.items()}, data)
         faulty = len(setup.rows)
-        calls = [f"{what}@{value + faulty if what in FAULTS else value}" for what, value in setup.calls]
+        calls = [call.text(faulty if call.what in FAULTS else 0) for call in setup.calls]
         out = folder / "out.safetensors"
         self.train(library, data, out, setup.ranks, [f"{call}/{i}" for i, call in enumerate(calls)])
         found = load_file(out)
@@ -43,12 +43,13 @@ class Runner:
     def compile(self, setup, module, library):
         path = library.with_suffix(SUFFIX[setup.format])
         options = self.export(setup, module, path)
-        loss = ["--loss", module.loss] if setup.format != "joint" else []
-        command = [path, "-o", library, "-q", *loss, "--optimizer", setup.optimizer, *options, *self.target.options]
+        command = [path, "-o", library, "-q", *options, *self.target.options]
+        for step in setup.steps:
+            command += ["--loss", f"{step.name}={step.loss}" if step.name else step.loss] if setup.format != "joint" else []
+            command += step.options()
         for pattern, group in setup.groups:
             command += ["--param-group", pattern, group]
-        for flag, value in (("--average-weights", setup.average), ("--loss-scale", setup.scale)):
-            command += [flag, value] if value else []
+        command += ["--loss-scale", setup.scale] if setup.scale else []
         command += ["--precision", setup.precision] if setup.precision != "fp32" else []
         command += ["--accumulate-gradients"] if setup.accumulates else []
         command += ["--data-parallel"] if setup.ranks > 1 else []
@@ -79,7 +80,7 @@ class Runner:
 
     def resume(self, setup, library, data, out, calls, whole):
         """The same in two processes, the second from a checkpoint of the first, and without what changes nothing: the same bits."""
-        kept = [(i, call) for i, call in enumerate(calls) if call.split("@")[0] not in ("eval", "average", *FAULTS)]
+        kept = [(i, call) for i, call in enumerate(calls) if setup.calls[i].what not in ("eval", "average", *FAULTS)]
         words = [f"{call}/{i}" for i, call in kept]
         half = len(words) * (1 + setup.seed % 3) // 4
         while setup.ranks > 1 and not words[half - 1].startswith("state"):

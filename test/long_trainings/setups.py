@@ -37,17 +37,51 @@ BATCH_NORMS = (torch.nn.BatchNorm1d, torch.nn.BatchNorm2d)
 
 
 @dataclasses.dataclass(frozen=True)
+class Step:
+    """One training step of a library. The only one has no name, and trains all."""
+
+    name: str
+    loss: str
+    optimizer: str
+    average: str = ""
+    train: str = ""  # that of --train
+    is_told: bool = False  # it; what a loss does not reach need not be told
+
+    def options(self):
+        """Those of `accc compile`, but for the loss."""
+        given = [("--optimizer", self.optimizer), ("--average-weights", self.average), ("--train", self.train if self.is_told else "")]
+        return [word for flag, value in given if value for word in (flag, f"{self.name}={value}" if self.name else value)]
+
+    def trains(self, names):
+        """Whether it trains a parameter of these names."""
+        return not self.train or any(re.search(self.train, name) for name in names)
+
+
+@dataclasses.dataclass(frozen=True)
+class Call:
+    """One of long_training.cpp's, of a step of this name."""
+
+    what: str
+    value: float
+    step: str = ""
+
+    def text(self, moved=0):
+        """`moved` is added to the number."""
+        name = f":{self.step}" if self.step else ""
+        return f"{self.what}{name}@{self.value + moved:.9g}"
+
+
+@dataclasses.dataclass(frozen=True)
 class Setup:
-    """A network, drawn from `seed`, and its training. `calls` are those of long_training.cpp, as (what, number)."""
+    """A network, drawn from `seed`, and its training."""
 
     seed: int
     net: str
     format: str
-    optimizer: str
+    steps: tuple
     calls: tuple
     rows: tuple  # of each batch
     groups: tuple = ()
-    average: str = ""
     scale: str = ""
     overflowing: tuple = ()  # numbers of batches with an input that gradients overflow with
     precision: str = "fp32"
@@ -64,8 +98,13 @@ class Setup:
 
     def text(self):
         shown = {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.name != "calls"}
-        calls = " ".join(f"{what}@{value:g}" for what, value in self.calls)
+        calls = " ".join(call.text() for call in self.calls)
         return ", ".join(f"{name}={value}" for name, value in shown.items() if value not in ("", ())) + f"\n  {calls}"
+
+    @property
+    def rate(self):
+        """That which the library is compiled with."""
+        return rate_of(self.steps[0].optimizer)
 
     @property
     def ranks(self):
@@ -78,7 +117,7 @@ class Setup:
 
     @property
     def accumulates(self):
-        return any(what == "accumulate" for what, _ in self.calls)
+        return any(call.what == "accumulate" for call in self.calls)
 
 
 def draw_optimizer(draw, kind=None, is_group=False):
@@ -96,8 +135,9 @@ def draw_optimizer(draw, kind=None, is_group=False):
     return ",".join([kind, f"lr={rate * draw.choice([0.25, 1, 1, 2]):g}", *options])
 
 
-def draw_groups(draw, optimizer, names):
-    """Options or optimizers of their own for some of the parameters, each of which is its names."""
+def draw_groups(draw, optimizers, names):
+    """Options or optimizers of their own for some of the parameters, each of which is its names. Options are such as all `optimizers` have."""
+    optimizer = draw.choice(optimizers)
     groups = []
     for pattern in draw.sample(PATTERNS, draw.choice([0, 0, 1, 1, 2])):
         kind = draw.random()
@@ -105,7 +145,7 @@ def draw_groups(draw, optimizer, names):
             options = draw.choice(["weight_decay=0", "weight_decay=0.2"])
         elif kind < 0.5:
             options = f"lr={draw.choice([0, 0.1, 3]) * rate_of(optimizer):g}"
-        elif kind < 0.75:
+        elif kind < 0.75 and len(optimizers) == 1:
             options = draw.choice([*OPTIMIZERS[optimizer.split(",")[0]][0], "maximize", "weight_decay=0.3,maximize"])
         else:
             options = draw_optimizer(draw, is_group=True)
@@ -148,9 +188,21 @@ def schedule(draw, base, count):
     return [rate if i == 0 or rate != rates[i - 1] else None for i, rate in enumerate(rates)]
 
 
-def draw_calls(draw, base, rows, overflowing, averages, has_fault):
+def draw_updates(draw, step, accumulates, has_fault, rows, following):
+    """The calls of one update by a step."""
+    if not (accumulates and draw.random() < 0.7):
+        return [Call(draw.choice(["step", "step", "step", "apart"]), following(), step.name)]
+    calls = []
+    for _ in range(draw.choice([1, 2, 3])):
+        calls.append(Call("accumulate", following(), step.name))
+        if has_fault and draw.random() < 0.05:
+            calls.append(Call("faultadded", draw.randrange(len(rows)), step.name))
+    return [*calls, Call("update", 0, step.name)]
+
+
+def draw_calls(draw, steps, rows, overflowing, has_fault):
     """A training of some updates with all that may come between. The last batch of an epoch is a smaller one."""
-    count = draw.randint(*STEPS)
+    count, base = draw.randint(*STEPS), rounded(rate_of(steps[0].optimizer))
     accumulates = draw.random() < 0.35
     calls, ordinary = [], itertools.cycle(i for i in range(len(rows)) if i not in overflowing)
 
@@ -160,28 +212,39 @@ def draw_calls(draw, base, rows, overflowing, averages, has_fault):
     own = draw.random() < 0.3  # the rate that the library was compiled with, where the first is no other
     for i, rate in enumerate(schedule(draw, base, count), 1):
         if rate is not None and not (own and i == 1 and rate == base):
-            calls.append(("rate", rate))
-        if accumulates and draw.random() < 0.7:
-            for _ in range(draw.choice([1, 2, 3])):
-                calls.append(("accumulate", following()))
-                if has_fault and draw.random() < 0.05:
-                    calls.append(("faultadded", draw.randrange(len(rows))))
-            calls.append(("update", 0))
-        else:
-            calls.append((draw.choice(["step", "step", "step", "apart"]), following()))
-        calls.append(("state", i))
+            calls.append(Call("rate", rate))
+        present = steps if len(steps) == 1 or draw.random() < 0.4 else [draw.choice(steps)]
+        mixed = [draw_updates(draw, step, accumulates, has_fault and step is steps[0], rows, following) for step in present]
+        while any(mixed):  # each in its order
+            calls.append(draw.choice([each for each in mixed if each]).pop(0))
+        calls.append(Call("state", i))
+        step = draw.choice(steps)
         if draw.random() < 0.1:
-            calls.append((draw.choice(["eval", "average"]) if averages else "eval", draw.randrange(len(rows))))
+            calls.append(Call(draw.choice(["eval", "average"]) if step.average else "eval", draw.randrange(len(rows)), step.name))
         if has_fault and draw.random() < 0.05:
-            calls.append(("fault", draw.randrange(len(rows))))
+            calls.append(Call("fault", draw.randrange(len(rows)), steps[0].name))
     return tuple(calls)
 
 
-def draw(seed, target="cpu"):
-    """The setup of a seed."""
+def draw_steps(draw, module):
+    """Of a network that has several `losses`, each with what it trains, two; they are drawn apart."""
+    averages = ["", "", "ema,decay=0.9", "ema,decay=0.99,warmup", "ema,decay=0.3", "ema,decay=0"]
+    if not hasattr(module, "losses"):
+        return (Step("", module.loss, draw_optimizer(draw), draw.choice(averages)),)
+    steps = []
+    for name, trained in module.losses.items():
+        train = draw.choice(trained)
+        is_told = train != trained[0] or draw.random() < 0.5
+        steps.append(Step(name, f"output:{name}_loss", draw_optimizer(draw), draw.choice(averages), train, is_told))
+    return tuple(steps)
+
+
+def draw(seed, target="cpu", kinds=()):
+    """The setup of a seed, of one of these kinds of networks."""
     draw = random.Random(seed)
-    net = draw.choice(list(nets.KINDS))
-    optimizer = draw_optimizer(draw)
+    net = draw.choice([kind for kind in nets.KINDS if not kinds or kind in kinds])
+    module = nets.KINDS[net](random.Random(seed))
+    steps = draw_steps(draw, module)
     precision = draw.choice(["fp32"] * 6 + ["bf16", "fp16", "fp16"])
     scale, overflowing = "", ()
     shares = draw.choice([(1,)] * 7 + [(1, 1), (2, 1)]) if target == "cpu" else (1,)
@@ -194,34 +257,38 @@ def draw(seed, target="cpu"):
     dtype = "float32"
     if precision == "fp32" and draw.random() < 0.2:  # in float16 most of PyTorch's optimizers divide by zero
         dtype = draw.choice(["bfloat16", "float64"])
-    average = draw.choice(["", "", "ema,decay=0.9", "ema,decay=0.99,warmup", "ema,decay=0.3", "ema,decay=0"])
     options = draw.choice([(), (), ("--memory-budget", "least"), ("--loss-only",), ("--weights", "beside"), ("--arch", "x86-64-v3") if target == "cpu" else ()])
-    module = nets.KINDS[net](random.Random(seed))
-    calls = draw_calls(draw, rounded(rate_of(optimizer)), rows, overflowing, bool(average), module.fault is not None)
-    frozen = draw.choice(FROZEN) if draw.random() < 0.2 else ""
+    calls = draw_calls(draw, steps, rows, overflowing, module.fault is not None)
     named = {}
     for name, p in module.named_parameters(remove_duplicate=False):
         named.setdefault(p, []).append(name)
-    names = [own for p, own in named.items() if p.requires_grad and not (frozen and any(re.search(frozen, name) for name in own))]
-    groups = draw_groups(draw, optimizer, names)
-    format = draw.choice(["export", "export", "export", "onnx", "onnx", "export" if scale else "joint"])
+    trained = [own for p, own in named.items() if p.requires_grad and any(step.trains(own) for step in steps)]
+    frozen = draw.choice(FROZEN) if draw.random() < 0.2 else ""
+    left = [own for own in trained if not any(re.search(frozen, name) for name in own)] if frozen else trained
+    if not all(any(step.trains(own) for own in left) for step in steps):
+        frozen, left = "", trained
+    groups = draw_groups(draw, [step.optimizer for step in steps], left)
+    format = draw.choice(["export", "export", "export", "onnx", "onnx", "export" if scale or len(steps) > 1 else "joint"])
+    format = "export" if module.stops else format
     synchronized = len(shares) > 1 and format != "joint" and draw.random() < 0.5 and any(isinstance(m, BATCH_NORMS) for m in module.modules())
-    given = (seed, net, format, optimizer, calls, rows, groups, average, scale, overflowing, precision, dtype, shares, synchronized, frozen)
+    given = (seed, net, format, steps, calls, rows, groups, scale, overflowing, precision, dtype, shares, synchronized, frozen)
     return Setup(*given, options, target)
 
 
 def simpler(setup):
     """The setup with one thing less, in all ways."""
     replaced = lambda **changes: dataclasses.replace(setup, **changes)  # noqa: E731
-    plain = {"groups": (), "average": "", "options": (), "shares": (1,), "precision": "fp32", "dtype": "float32", "scale": "", "format": "export", "overflowing": (), "frozen": "", "synchronized": False}
+    plain = {"groups": (), "options": (), "shares": (1,), "precision": "fp32", "dtype": "float32", "scale": "", "format": "export", "overflowing": (), "frozen": "", "synchronized": False}
     for field, value in plain.items():
         if getattr(setup, field) != value:
             yield replaced(**{field: value})
     for i in range(len(setup.groups)):
         yield replaced(groups=setup.groups[:i] + setup.groups[i + 1 :])
-    parts = setup.optimizer.split(",")
-    for i in range(2, len(parts)):
-        yield replaced(optimizer=",".join(parts[:i] + parts[i + 1 :]))
+    for at, step in enumerate(setup.steps):
+        parts = step.optimizer.split(",")
+        less = [{"optimizer": ",".join(parts[:i] + parts[i + 1 :])} for i in range(2, len(parts))] + ([{"average": ""}] if step.average else [])
+        for changes in less:
+            yield replaced(steps=tuple(dataclasses.replace(other, **changes) if i == at else other for i, other in enumerate(setup.steps)))
     size = len(setup.calls) // 2
     while size >= 1:
         for i in range(0, len(setup.calls), size):

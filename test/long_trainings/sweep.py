@@ -75,7 +75,7 @@ def check(task):
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)  # as a session does
     warnings.simplefilter("ignore")
-    setup = setups.draw(seed, options.target)
+    setup = setups.draw(seed, options.target, options.nets.split(",") if options.nets else ())
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         verdict, message, decided = judge(setup, options, folder)
@@ -90,6 +90,7 @@ def main(text):
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--target", default="cpu", choices=targets.NAMES, help="cuda: the stand-in for a GPU runs the libraries")
+    parser.add_argument("--nets", help="of these kinds alone, as in Mlp,Transformer")
     parser.add_argument("--fault", choices=reference.FAULTS, help="a mistake in PyTorch's training, which must show")
     parser.add_argument("--no-smaller", dest="smaller", action="store_false", help="show what is wrong as it was drawn")
     parser.add_argument("--verbose", action="store_true", help="show what exporters say")

@@ -10,7 +10,7 @@ Both are made for inference. What keeps the graph intact:
   embeddings and LSTM weights away, and merges parameters that start with equal values (all of a
   transformer's layer-norm scales), which ties them for ever.
 * dynamo: `TRANSLATIONS` below. The exporter's own rule writes every BatchNormalization in inference
-  mode, whatever the module's mode is.
+  mode, whatever the module's mode is. It has none for what a check of values asks.
 """
 
 import contextlib
@@ -61,7 +61,15 @@ def _batch_norm(input, weight, bias, running_mean, running_var, training: bool, 
     return y, new_mean, new_var, new_mean, new_var
 
 
-TRANSLATIONS = {torch.ops.aten._native_batch_norm_legit_functional.default: _batch_norm}
+def _all_true(input):
+    """Of a check of values, whose assertion the exporter leaves out."""
+    return op.Cast(op.ReduceMin(op.Cast(input, to=onnx.TensorProto.INT32), keepdims=0), to=onnx.TensorProto.BOOL)
+
+
+TRANSLATIONS = {
+    torch.ops.aten._native_batch_norm_legit_functional.default: _batch_norm,
+    torch.ops.aten._is_all_true.default: _all_true,
+}
 
 
 def run_exporter(

@@ -31,8 +31,13 @@ static bool isSameComputation(Value a, Value b, int depth);
 
 /// Whether both have the same elements, in whatever shapes.
 static bool areSameElements(Value a, Value b, int depth) {
-  return elementsOf(a) == elementsOf(b) &&
-         isSameComputation(withoutReshapes(a), withoutReshapes(b), depth);
+  if (elementsOf(a) != elementsOf(b))
+    return false;
+  if (isSameComputation(withoutReshapes(a), withoutReshapes(b), depth))
+    return true;
+  auto [first, times] = repeatedIn(a);
+  auto [second, others] = repeatedIn(b);
+  return times > 1 && times == others && areSameElements(first, second, depth);
 }
 
 /// Whether both are the same pointwise function of the same elements: ~x.view(...) has those of ~x.

@@ -51,6 +51,14 @@ mlir::Value maskOfRest(Caller &caller, mlir::Location loc, mlir::Value mask, int
 mlir::Value repeatedMask(Caller &caller, mlir::Location loc, mlir::Value mask, int64_t before,
                          int64_t behind);
 
+/// A mask of which each element stands for `times` of another one, which lie beside one another.
+struct Repeated {
+  mlir::Value mask;
+  int64_t times;
+};
+/// The mask itself once, where it is no other one's.
+Repeated repeatedIn(mlir::Value mask);
+
 /// The mask of which each element stands for so many of this one, which lie beside one another; or
 /// null.
 mlir::Value maskOfEach(Caller &caller, mlir::Location loc, mlir::Value mask, int64_t count);
@@ -197,6 +205,12 @@ MutableTensor whole(const SelectedCall &call, const Selection &selection, int64_
 /// The elements of x along a dimension in the places that the mask selects; a data error where it
 /// does not select as many.
 Selection spread(const SelectedCall &call, const MutableTensor &x, mlir::Value mask, int64_t dim);
+/// Whether an argument is this number, which it is where it is not given.
+bool isOr(const SelectedCall &call, llvm::StringRef parameter, int64_t otherwise);
+/// The mask that selects as many elements as an argument, a number or a list of one, says; or null.
+mlir::Value countedBy(const SelectedCall &call, llvm::StringRef parameter);
+/// The same as spread() of the first elements of x, which may have more than the mask selects.
+Selection first(const SelectedCall &call, const MutableTensor &x, mlir::Value mask, int64_t dim);
 } // namespace selected
 
 /// How many elements masks select together, where that does not depend on data; since all are

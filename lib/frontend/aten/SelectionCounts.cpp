@@ -121,16 +121,7 @@ static std::optional<Count> productIn(Value number) {
   return std::nullopt;
 }
 
-namespace {
-/// A mask of which each element stands for `times` of another one, which lie beside one another.
-struct Repeated {
-  Value mask;
-  int64_t times;
-};
-} // namespace
-
-/// The mask itself once, where it is no other one's.
-static Repeated repeatedIn(Value mask) {
+Repeated accc::aten::repeatedIn(Value mask) {
   auto broadcast = withoutReshapes(mask).getDefiningOp<prim::BroadcastOp>();
   if (!broadcast)
     return {mask, 1};

@@ -60,6 +60,13 @@ Selection selected::spread(const SelectedCall &call, const MutableTensor &x, Val
   return call.repeated({all, mask, dim});
 }
 
+Selection selected::first(const SelectedCall &call, const MutableTensor &x, Value mask,
+                          int64_t dim) {
+  MutableTensor places = placesOr(call, mask, 0); // of which those behind x are out of range
+  MutableTensor all = call("index_select", {{"self", x}, {"dim", dim}, {"index", places}});
+  return call.repeated({all, mask, dim});
+}
+
 /// With as many elements before and after the selected ones along their dimension.
 static bool giveBetween(SelectedCall &call, const Selection &x, const Integers &pad,
                         std::array<int64_t, 2> around) {

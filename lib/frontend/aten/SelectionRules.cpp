@@ -274,16 +274,30 @@ bool selected::similarity(SelectedCall &call) {
 
 // ---- shapes ----
 
+Value selected::countedBy(const SelectedCall &call, StringRef parameter) {
+  if (const auto *sizes = call.argument<SelectedSizes>(parameter))
+    return sizes->sizes.size() == 1 ? sizes->mask : Value();
+  const auto *number = call.argument<MutableTensor>(parameter);
+  return number ? maskCountedBy(call.read(*number)) : Value();
+}
+
+bool selected::isOr(const SelectedCall &call, StringRef parameter, int64_t otherwise) {
+  const auto *number = call.argument<int64_t>(parameter); // none where it depends on data
+  return number ? *number == otherwise : !call.isGiven(parameter);
+}
+
 bool selected::slice(SelectedCall &call) {
   const auto *self = call.argument<Selection>("self");
-  auto isOr = [&](StringRef name, int64_t otherwise) {
-    const auto *number = call.argument<int64_t>(name); // none where it depends on data
-    return number ? *number == otherwise : !call.isGiven(name);
-  };
-  const auto *dim = call.argument<int64_t>("dim");
-  bool isWhole =
-      isOr("start", 0) && isOr("step", 1) && isOr("end", std::numeric_limits<int64_t>::max());
-  return self && isWhole && (dim ? *dim : 0) == self->dim && call.give(*self);
+  const auto *given = call.argument<int64_t>("dim");
+  int64_t dim = given ? *given : 0;
+  if (!isOr(call, "start", 0) || !isOr(call, "step", 1))
+    return false;
+  if (self)
+    return isOr(call, "end", std::numeric_limits<int64_t>::max()) && dim == self->dim &&
+           call.give(*self);
+  const auto *x = call.argument<MutableTensor>("self");
+  Value mask = countedBy(call, "end");
+  return x && mask && call.give(selected::first(call, *x, mask, dim < 0 ? dim + x->rank() : dim));
 }
 
 bool selected::unsqueeze(SelectedCall &call) {

@@ -31,7 +31,8 @@ bool dropout(SelectedCall &call);
 /// Two tensors, row by row along another dimension than the mask's.
 bool similarity(SelectedCall &call);
 
-/// x[:], which TorchScript has for the first dimension of x[:, 1], and slices of other dimensions.
+/// x[:], which TorchScript has for the first dimension of x[:, 1], slices of other dimensions, and
+/// x[:n] of as many elements as a mask selects.
 bool slice(SelectedCall &call);
 bool unsqueeze(SelectedCall &call);
 bool transpose(SelectedCall &call);
@@ -102,9 +103,11 @@ bool expandAs(SelectedCall &call);
 /// as many elements as before, and those behind.
 bool reshape(SelectedCall &call);
 bool flatten(SelectedCall &call);
-/// Parts along another dimension than the mask's replaced.
+/// Parts along another dimension than the mask's replaced; or the first elements, by those that are
+/// selected.
 bool scatterAlong(SelectedCall &call);
-/// The gradient of what is read along another dimension than the mask's.
+/// The gradient of what is read along another dimension than the mask's; or of the first elements,
+/// as many as a mask selects.
 bool viewBackward(SelectedCall &call);
 
 // ---- SelectionBackward.cpp ----

@@ -149,8 +149,34 @@ bool selected::flatten(SelectedCall &call) {
       [&](int64_t) { return std::optional(self->dim - (last < self->dim ? last - first : 0)); });
 }
 
+/// Whether a call is about x[:n] of as many elements as are selected, along their dimension.
+static bool isOfFirst(const SelectedCall &call, const Selection &values) {
+  const auto *dim = call.argument<int64_t>("dim");
+  Value mask = selected::countedBy(call, "end");
+  return mask && isSameMask(mask, values.mask) && selected::isOr(call, "start", 0) &&
+         selected::isOr(call, "step", 1) &&
+         (dim ? *dim + (*dim < 0 ? values.rank() : 0) : 0) == values.dim;
+}
+
+/// Gives x with what is selected in place of x[:n].
+static bool giveWithFirst(SelectedCall &call, const MutableTensor &x, const Selection &values) {
+  int64_t total = x.shape()[values.dim];
+  Integers shape(static_cast<size_t>(x.rank()), 1);
+  shape[static_cast<size_t>(values.dim)] = total;
+  MutableTensor count = call("sum", {{"self", call.flags(values.mask)}});
+  MutableTensor isFirst =
+      call("lt.Tensor", {{"self", call("arange", {{"end", total}})}, {"other", count}});
+  MutableTensor packed = selected::compact(call, values, total, int64_t(0));
+  return call.give(call(
+      "where.self", {{"condition", call.view(isFirst, shape)}, {"self", packed}, {"other", x}}));
+}
+
 bool selected::scatterAlong(SelectedCall &call) {
   const auto *self = call.argument<Selection>("self"), *source = call.argument<Selection>("src");
+  const auto *x = call.argument<MutableTensor>("self");
+  if (x && source)
+    return x->rank() == source->rank() && isOfFirst(call, *source) &&
+           giveWithFirst(call, *x, *source);
   std::optional<Integers> dims = self ? call.dims(*self) : std::nullopt;
   if (!dims || !source || llvm::is_contained(*dims, self->dim))
     return false;
@@ -163,6 +189,10 @@ bool selected::viewBackward(SelectedCall &call) {
   const auto *gradient = call.argument<Selection>("grad_output");
   const auto *sizes = call.argument<SelectedSizes>("input_sizes");
   const auto *given = call.argument<int64_t>("dim");
+  if (const auto *whole = call.argument<Integers>("input_sizes")) // of x, where x[:n] was selected
+    return gradient && isOfFirst(call, *gradient) &&
+           call.give(
+               compact(call, *gradient, (*whole)[static_cast<size_t>(gradient->dim)], int64_t(0)));
   if (!gradient || !sizes || !given)
     return false;
   auto rank = static_cast<int64_t>(sizes->sizes.size());

@@ -111,7 +111,7 @@ std::optional<Entities> SelectedNode::run() const {
   for (size_t i = 0; i < node.inputs(); ++i)
     isAny |= node.has(i) && node.entity(i).selected;
   StringRef op = node.proto().op_type();
-  bool selects = op == "NonZero" || op == "Compress";
+  bool selects = llvm::is_contained({"NonZero", "Compress", "Expand", "Slice"}, op);
   if (!node.proto().domain().empty() || (!isAny && !selects))
     return std::nullopt;
   SelectedRule rule = selectedRule(op);

@@ -136,11 +136,11 @@ static std::optional<SelectedSizes> listComputed(Value list, Value mask) {
       continue;
     }
     Value summed = aten::maskCountedBy(part);
-    if (all.mask || !summed || !aten::isSameMask(summed, mask))
+    if (all.mask || !summed || (mask && !aten::isSameMask(summed, mask)))
       return std::nullopt;
-    all.mask = mask;
+    all.mask = mask ? mask : summed;
     all.dim = static_cast<int64_t>(all.sizes.size());
-    all.sizes.push_back(cast<RankedTensorType>(mask.getType()).getNumElements());
+    all.sizes.push_back(cast<RankedTensorType>(all.mask.getType()).getNumElements());
   }
   return all;
 }
@@ -153,8 +153,8 @@ static std::optional<SelectedSizes> listIn(const SelectedNode &node, size_t i) {
     return SelectedSizes{{cast<RankedTensorType>(mask.getType()).getNumElements()}, mask, 0};
   std::optional<Selection> x = node.selection(0);
   std::optional<aten::MutableTensor> tensor = node.inputAs<aten::MutableTensor>(i);
-  if (tensor && !node.isKnown(i) && x && i > 0)
-    return listComputed(node.read(*tensor), x->mask);
+  if (tensor && !node.isKnown(i) && i > 0)
+    return listComputed(node.read(*tensor), x ? x->mask : Value());
   if (!node.isKnown(i))
     return std::nullopt;
   SmallVector<int64_t> known = node.node.knownIntegers(i, "shape");
@@ -314,7 +314,7 @@ static Result expand(const SelectedNode &node) {
   std::optional<Selection> x = node.selection(0);
   std::optional<aten::MutableTensor> tensor = node.inputAs<aten::MutableTensor>(0);
   std::optional<SelectedSizes> shape = listIn(node, 1);
-  if (!shape || (!x && !tensor))
+  if (!shape || (!x && !shape->mask) || (!x && !tensor))
     return std::nullopt;
   SelectedSizes own = x ? *sizesOf(*x) : SelectedSizes{{}, nullptr, -1};
   if (!x)
@@ -331,7 +331,8 @@ static Result expand(const SelectedNode &node) {
   for (int64_t d = 0; d < rank; ++d) {
     int64_t a = own.sizes[d], b = shape->sizes[d];
     bool isMasked = all.mask && d == all.dim;
-    bool fits = isMasked ? (d == own.dim || a == 1) && (d == shape->dim || b == 1)
+    // Of another tensor all elements are there, one for each selected one.
+    bool fits = isMasked ? (d == own.dim || tensor || a == 1) && (d == shape->dim || b == 1)
                          : a == b || a == 1 || b == 1;
     if (!fits)
       return std::nullopt;
@@ -390,27 +391,40 @@ static Result gather(const SelectedNode &node) {
              : std::nullopt;
 }
 
-/// Whether a slice takes all selected elements: from 0 on as many as there are.
-static bool isWhole(const SelectedNode &node, const Selection &x) {
+/// A slice along one dimension of rank-many, from 0 on and of as many elements as a mask selects.
+struct CountedSlice {
+  int64_t dim;
+  SelectedSizes end;
+};
+
+static std::optional<CountedSlice> countedSlice(const SelectedNode &node, int64_t rank) {
   std::optional<SelectedSizes> end = listIn(node, 2);
   for (size_t i : {1, 3, 4})
     if (node.node.has(i) && !node.isKnown(i))
-      return false;
-  return end && end->mask && end->sizes.size() == 1 && aten::isSameMask(end->mask, x.mask) &&
-         node.node.knownInteger(1, "starts") == 0 &&
-         (!node.node.has(3) ||
-          node.node.axis(node.node.knownInteger(3, "axes"), x.rank()) == x.dim) &&
-         (node.node.has(3) || x.dim == 0) &&
-         (!node.node.has(4) || node.node.knownInteger(4, "steps") == 1);
+      return std::nullopt;
+  if (!end || !end->mask || end->sizes.size() != 1 || node.node.knownInteger(1, "starts") != 0 ||
+      (node.node.has(4) && node.node.knownInteger(4, "steps") != 1))
+    return std::nullopt;
+  int64_t dim = node.node.has(3) ? node.node.axis(node.node.knownInteger(3, "axes"), rank) : 0;
+  return CountedSlice{dim, *end};
 }
 
 static Result slice(const SelectedNode &node) {
   std::optional<Selection> x = node.selection(0);
   std::optional<SelectedSizes> sizes = node.inputAs<SelectedSizes>(0);
-  if (node.node.opset() < 10 || (!x && !sizes))
+  std::optional<aten::MutableTensor> whole = node.inputAs<aten::MutableTensor>(0);
+  if (node.node.opset() < 10 || (!x && !sizes && !whole))
     return std::nullopt;
-  if (x && isWhole(node, *x))
-    return Local(*x);
+  if (std::optional<CountedSlice> counted =
+          sizes ? std::nullopt : countedSlice(node, x ? x->rank() : whole->rank())) {
+    if (whole)
+      return node.call("slice.Tensor",
+                       {{"self", *whole}, {"dim", counted->dim}, {"end", counted->end}});
+    if (counted->dim == x->dim && aten::isSameMask(counted->end.mask, x->mask))
+      return Local(*x);
+  }
+  if (whole)
+    return std::nullopt;
   for (size_t i = 1; i < node.node.inputs(); ++i)
     if (node.node.has(i) && !node.isKnown(i))
       return std::nullopt;

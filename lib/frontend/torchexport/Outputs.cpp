@@ -165,8 +165,14 @@ void ProgramImporter::importGradient(const Json &content, const Scope &scope) {
       found == byName.end() ? nullptr : findVariable(state[found->second].initial);
   if (!variable || variable->isBuffer)
     fail("the program has a gradient for '" + name + "', which is none of its parameters");
-  Value value = caller.readPairs(opBuilder.getUnknownLoc(),
-                                 lookupTensor(content.at("arg").at("name").string(), scope));
+  Location loc = opBuilder.getUnknownLoc();
+  aten::Local gradient = lookup(content.at("arg").at("name").string(), scope);
+  if (auto *selection = std::get_if<aten::Selection>(&gradient)) { // x[mask] = parameter
+    ArrayRef<int64_t> shape = variable->weight.type.getShape().take_front(selection->rank());
+    aten::Integers size(shape.begin(), shape.end());
+    gradient = caller.call(loc, "expand", {{"self", gradient}, {"size", size}}, name).front();
+  }
+  Value value = caller.readPairs(loc, tensorOf(gradient, name));
   if (value.getType() != variable->weight.type)
     fail("the gradient of the parameter '" + name + "' has the shape " +
          show(cast<RankedTensorType>(value.getType()).getShape()) +

@@ -85,14 +85,17 @@ static aten::MemoryFormat memoryFormat(int64_t code) {
   return kFormats[code - 1];
 }
 
-aten::MutableTensor ProgramImporter::lookupTensor(const std::string &name, const Scope &scope) {
-  aten::Local value = lookup(name, scope);
+aten::MutableTensor ProgramImporter::tensorOf(const aten::Local &value, const std::string &name) {
   if (auto *selection = std::get_if<aten::Selection>(&value))
     caller.requireKnown(opBuilder.getUnknownLoc(), selection->mask);
   auto *tensor = std::get_if<aten::MutableTensor>(&value);
   if (!tensor)
     fail("'" + name + "' is no tensor");
   return *tensor;
+}
+
+aten::MutableTensor ProgramImporter::lookupTensor(const std::string &name, const Scope &scope) {
+  return tensorOf(lookup(name, scope), name);
 }
 
 aten::Local ProgramImporter::argument(const Json &argument, const Scope &scope) {

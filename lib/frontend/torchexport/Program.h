@@ -122,6 +122,7 @@ private:
   aten::Local argument(const Json &argument, const Scope &scope);
   aten::Local lookup(const std::string &name, const Scope &scope);
   aten::MutableTensor lookupTensor(const std::string &name, const Scope &scope);
+  aten::MutableTensor tensorOf(const aten::Local &value, const std::string &name);
   /// Sizes of tensors, and arithmetic on them. Numbers that depend on data are tensors.
   aten::Local evaluateSizes(mlir::Location loc, llvm::StringRef target,
                             llvm::ArrayRef<aten::Local> arguments);

@@ -133,7 +133,7 @@ data, takes the number of elements that a mask selects for a size, and nothing b
 layers, of which `recurrent` is one."""
 UNJOINED = ("headed", "counted", "determinants", "itemized", "distances", "factored", "matched", "packed", "complex_written", "complex_solved", "spectral", "spectra", "reshaped", "placed", "taught", "followed", "steered", "renewed", "segments", "grids", "pooled", "covered", "masked", "culled", "sifted", "graded", "attended", "singled")
 """Operators whose backward passes have other operators, or which PyTorch itself does not join."""
-IN_ONNX = ("sampled", "spectral", "translated", "picked", "located", "singled")
+IN_ONNX = ("sampled", "spectral", "translated", "picked", "located", "singled", "spliced")
 """Operators that ONNX has, too."""
 
 

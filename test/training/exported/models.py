@@ -676,6 +676,7 @@ CASES = {
     "fitted": (selections.Fitted, {"x": numbers(7, 4)}, None, {}),
     "graded": (selections.Graded, {"x": numbers(7, 4)}, None, {}),
     "sifted": (selections.Sifted, {"x": numbers(7, 4)}, None, {}),
+    "spliced": (selections.Spliced, {"x": numbers(7, 4)}, None, {}),
     "culled": (selections.Culled, {"x": numbers(6, 4)}, None, {}),
     "attended": (selections.Attended, {"x": numbers(7, 4)}, None, {}),
     "regrouped": (selections.Regrouped, {"x": numbers(7, 4)}, None, {}),

@@ -71,6 +71,26 @@ class Culled(nn.Module):
         return *reduced, *losses, *shaped, *along, *halves, y.index_put((rows,), some * 2, accumulate=True)
 
 
+class Spliced(nn.Module):
+    """Rows in place of those that a mask selects, as features of images stand among words: as many, added, and the first of more."""
+
+    def __init__(self):
+        super().__init__()
+        self.mix = nn.Linear(4, 6)
+        self.rows, self.more = nn.Parameter(torch.randn(3, 6)), nn.Parameter(torch.randn(5, 6))
+
+    def forward(self, x):
+        y = torch.tanh(self.mix(x))[None]
+        mask = (x[:, 0] > x[:, 0].sort()[0][3])[None]  # three of seven
+        put, added, first = y.clone(), y.clone(), y.clone()
+        put[mask] = self.rows
+        added[mask, :] = added[mask, :] + self.rows
+        count = mask.sum().item()
+        torch._check(count <= 5)
+        first[mask] = self.more[:count] * 2
+        return put, added, first, y.masked_scatter(mask[..., None], self.more)
+
+
 class Sifted(nn.Module):
     """What masks select, in another order, several times, along other dimensions, and in other shapes; where some are selected, all and none."""
 

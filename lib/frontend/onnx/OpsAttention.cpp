@@ -95,13 +95,13 @@ Tensor shared(Tensor x, int64_t heads) {
 }
 
 /// The intermediate that output 3 asks for: 0 and 1 the scores (capped), 2 those with the mask, 3
-/// their softmax.
+/// the probabilities.
 Tensor scores(Node &node, Tensor q, Tensor k, const Mask &mask, double scale, double softcap) {
   int64_t mode = node.integer("qk_matmul_output_mode", 0);
   Tensor s = prim::dotGeneral(q, shared(k, q.dim(1)), {0, 1}, {0, 1}, {3}, {3}) * scale;
   if (softcap > 0)
     s = prim::tanh(s / softcap) * softcap;
-  if (mode == 0 || (mode == 1 && softcap > 0))
+  if (mode < 2)
     return s;
   if (mask.get())
     s = s + node.broadcastTo(mask.asFloat(node.wrap(mask.get())), s.shape());

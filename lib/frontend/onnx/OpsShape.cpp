@@ -192,8 +192,8 @@ Entities slice(Node &node) {
       return std::clamp<int64_t>(at, backward ? -1 : 0, backward ? extent - 1 : extent);
     };
     int64_t start = absolute(starts[i]), end = absolute(ends[i]);
-    if (backward) { // counted from the other end
-      start = std::max<int64_t>(extent - 1 - start, 0);
+    if (backward) { // counted from the other end, where a start before the first element is that
+      start = std::clamp<int64_t>(extent - 1 - start, 0, std::max<int64_t>(extent - 1, 0));
       end = extent - 1 - end;
     }
     low[d] = std::min(start, extent);

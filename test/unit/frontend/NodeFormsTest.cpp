@@ -30,3 +30,19 @@ TEST_CASE("Attention: output 3 has the mask in the modes 2 and 3 alone") {
   CHECK(scores(2) == std::vector<double>{-std::numeric_limits<double>::infinity(), 5});
   CHECK(scores(3) == std::vector<double>{0, 1});
 }
+
+TEST_CASE("Slice: backward, a start before the first element is the first") {
+  auto slice = [](int start, int step) {
+    auto model =
+        importText("g (float[5] x) => (float[n] y) <int64[1] s = {" + std::to_string(start) +
+                   "}, int64[1] e = {-100}, int64[1] a = {0}," + " int64[1] t = {" +
+                   std::to_string(step) + "}> { y = Slice(x, s, e, a, t) }");
+    REQUIRE(model.problems() == "");
+    return model.run({{"x", array({5}, {1, 2, 3, 4, 5})}})["y"].values;
+  };
+  CHECK(slice(-9, -1) == std::vector<double>{1});
+  CHECK(slice(-6, -2) == std::vector<double>{1});
+  CHECK(slice(-5, -2) == std::vector<double>{1});
+  CHECK(slice(9, -2) == std::vector<double>{5, 3, 1});
+  CHECK(slice(-9, 2).empty());
+}

@@ -61,6 +61,10 @@ static std::optional<double> parseNumber(StringRef text) {
   return result;
 }
 
+static bool fitsFloat(double number) {
+  return std::abs(number) <= std::numeric_limits<float>::max();
+}
+
 /// The shortest text that reads as the number.
 static std::string exact(double number) {
   char text[32];
@@ -85,8 +89,7 @@ std::optional<double> Spec::givenNumber(StringRef option, double fallback, doubl
     addError(quoted(option) + " needs a number, as in " + option.str() + "=" + decimal(fallback));
     return std::nullopt;
   }
-  constexpr double largest = std::numeric_limits<float>::max();
-  if (std::abs(*result) > largest) {
+  if (!fitsFloat(*result)) {
     addError(quoted(option) + " must fit into a float, and is " + *found->value);
     return std::nullopt;
   }
@@ -166,8 +169,14 @@ std::vector<double> Spec::givenNumbers(StringRef option) {
       addError(quoted(option) + " needs numbers, and " + quoted(word) + " is none");
       return {};
     }
+    if (!fitsFloat(*number)) {
+      addError(quoted(option) + " must fit into floats, and " + quoted(word) + " does not");
+      return {};
+    }
     result.push_back(*number);
   }
+  if (result.empty())
+    addError("the file " + quoted(list) + " of " + quoted(option) + " holds no numbers");
   return result;
 }
 

@@ -105,6 +105,7 @@ class Options(CommandLineTest):
             ("fixed", "needs a positive number that fits into a float, as in fixed=1024"),
             ("fixed=-1", "needs a positive number"),
             ("fixed=1e39", "needs a positive number"),
+            ("fixed=nan", "needs a positive number"),
             ("fixed=8,init_scale=8", "there is no option 'init_scale'; fixed knows none"),
         ):
             self.assertIn(f"--loss-scale {scale}: {message}", self.refused(*FORWARD, *training, "--loss-scale", scale))

@@ -33,7 +33,7 @@ llvm::Expected<LossScale> accc::parseLossScale(StringRef text) {
   } else if (spec.getName() == "fixed") {
     scale.isDynamic = false;
     if (StringRef(spec.getValue().value_or("")).getAsDouble(scale.initial) ||
-        scale.initial < kLeast || scale.initial > kMost)
+        !(scale.initial >= kLeast && scale.initial <= kMost)) // NaN is a number to getAsDouble()
       spec.addError("needs a positive number that fits into a float, as in fixed=1024");
   } else {
     return fail("--loss-scale " + text.str() + ": there are dynamic, fixed=S and none" +

@@ -113,6 +113,10 @@ TEST_CASE("specs of losses that make no sense are refused") {
   CHECK(error("smooth_l1,beta=-1").find("'beta' must be between 0 and") != std::string::npos);
   CHECK(error("huber,delta=0").find("'delta' must be between") != std::string::npos);
   CHECK(error("cross_entropy,weight=no/such/file").find("cannot be read") != std::string::npos);
+  CHECK(error("cross_entropy,weight=1:1e39").find("must fit into floats, and '1e39' does not") !=
+        std::string::npos);
+  CHECK(error("cross_entropy,weight=/dev/null").find("'/dev/null' of 'weight' holds no numbers") !=
+        std::string::npos);
 }
 
 TEST_CASE("a loss that does not fit its output is refused") {

@@ -71,6 +71,23 @@ static std::string exact(double number) {
   return std::string(text, std::to_chars(text, std::end(text), number).ptr);
 }
 
+/// [low, high] in words: "between 0 and 1", "greater than 0", "at least 0 and less than 1". A bound
+/// next to a number that `decimal` shows excludes that number; one at the end of doubles is none.
+static std::string rangeText(double low, double high) {
+  using Limits = std::numeric_limits<double>;
+  bool isPositive = low == Limits::min(), hasLow = low >= Limits::lowest();
+  bool hasHigh = high < Limits::max();
+  double shown = hasHigh ? *parseNumber(decimal(high)) : high;
+  bool isBelow = shown > high && shown - high <= 2 * Limits::epsilon() * shown;
+  if (hasLow && hasHigh && !isPositive && !isBelow)
+    return "between " + decimal(low) + " and " + decimal(high);
+  std::string text = isPositive ? "greater than 0" : hasLow ? "at least " + decimal(low) : "";
+  if (!hasHigh)
+    return text;
+  return text + (text.empty() ? "" : " and ") + (isBelow ? "less than " : "at most ") +
+         decimal(high);
+}
+
 double Spec::number(StringRef option, double fallback, double low, double high) {
   double result = givenNumber(option, fallback, low, high).value_or(fallback);
   settings.emplace_back(option.str(), exact(result));
@@ -94,9 +111,7 @@ std::optional<double> Spec::givenNumber(StringRef option, double fallback, doubl
     return std::nullopt;
   }
   if (*result < low || *result > high) {
-    std::string range = std::isinf(high) ? "at least " + decimal(low)
-                                         : "between " + decimal(low) + " and " + decimal(high);
-    addError(quoted(option) + " must be " + range + ", and is " + *found->value);
+    addError(quoted(option) + " must be " + rangeText(low, high) + ", and is " + *found->value);
     return std::nullopt;
   }
   return result;

@@ -242,7 +242,9 @@ TEST_CASE("specs of optimizers that make no sense are refused") {
   CHECK(error("sgd,nesterov") ==
         "--optimizer sgd,nesterov: nesterov needs a momentum and no dampening");
   CHECK(error("adam,beta1=1") ==
-        "--optimizer adam,beta1=1: 'beta1' must be between 0 and 1, and is 1");
+        "--optimizer adam,beta1=1: 'beta1' must be at least 0 and less than 1, and is 1");
+  CHECK(error("adafactor,beta2_decay=1") ==
+        "--optimizer adafactor,beta2_decay=1: 'beta2_decay' must be at most 0, and is 1");
   CHECK(error("adam,momentum=0.9").find("there is no option 'momentum'; adam knows beta1=NUMBER") !=
         std::string::npos);
   CHECK(error("adam=3") == "--optimizer adam=3: the name of an optimizer takes no value");

@@ -54,6 +54,26 @@ Tensor Node::numberIn(size_t i) const {
   return tensor;
 }
 
+std::pair<Tensor, Tensor> Node::inOneShape(Tensor a, Tensor b) const {
+  if (version < 7 && hasAttribute("axis") && b.rank() < a.rank()) {
+    int64_t first = axis(integer("axis"), a.rank()), end = first + b.rank();
+    if (end > a.rank())
+      fail("an operand of shape " + show(b.shape()) + " does not fit one of shape " +
+           show(a.shape()) + " from axis " + Twine(first) + " on");
+    SmallVector<int64_t> shape(b.shape());
+    shape.append(a.rank() - end, 1);
+    b = b.reshape(shape);
+  }
+  return broadcast(a, b);
+}
+
+std::pair<Tensor, Tensor> Node::operandsInOneShape() const {
+  Tensor a = in(0), b = in(1);
+  if (a.elementType() != b.elementType())
+    fail("the operands have different element types");
+  return inOneShape(a, b);
+}
+
 // ---- attributes ----
 
 const onnx::AttributeProto *Node::find(StringRef name) const {

@@ -40,6 +40,11 @@ public:
   prim::Tensor floatIn(size_t i) const;
   /// A tensor of floats or integers.
   prim::Tensor numberIn(size_t i) const;
+  /// Two operands in one shape, by numpy's rule. Before operator set 7 `axis` said where the
+  /// dimensions of the second one are among those of the first.
+  std::pair<prim::Tensor, prim::Tensor> inOneShape(prim::Tensor a, prim::Tensor b) const;
+  /// Inputs 0 and 1 in one shape. They must have one element type.
+  std::pair<prim::Tensor, prim::Tensor> operandsInOneShape() const;
   /// The tensor, or null if the input is left out.
   mlir::Value optional(size_t i) const { return has(i) ? in(i).get() : mlir::Value(); }
   size_t outputs() const { return static_cast<size_t>(node.output_size()); }

@@ -14,32 +14,17 @@ namespace {
 
 // ---- two operands ----
 
-/// The operands in one shape. Before operator set 7 the second one was aligned by `axis`.
-std::pair<Tensor, Tensor> operands(Node &node) {
-  Tensor a = node.in(0), b = node.in(1);
-  if (a.elementType() != b.elementType())
-    fail("the operands have different element types");
-  if (node.opset() < 7 && node.hasAttribute("axis") && b.rank() < a.rank()) {
-    int64_t axis = node.axis(node.integer("axis"), a.rank());
-    SmallVector<int64_t> shape(b.shape());
-    for (int64_t d = axis + b.rank(); d < a.rank(); ++d)
-      shape.push_back(1);
-    b = b.reshape(shape);
-  }
-  return node.broadcast(a, b);
-}
-
 Tensor subtract(Tensor a, Tensor b) { return a - b; }
 Tensor negate(Tensor a) { return -a; }
 
 template <Tensor (*Operator)(Tensor, Tensor)> Entities binary(Node &node) {
-  auto [a, b] = operands(node);
+  auto [a, b] = node.operandsInOneShape();
   return {Operator(a, b)};
 }
 
 /// The sign follows the divisor, or with fmod the dividend.
 Entities mod(Node &node) {
-  auto [a, b] = operands(node);
+  auto [a, b] = node.operandsInOneShape();
   Tensor remainder = prim::rem(a, b);
   if (node.integer("fmod", 0) != 0)
     return {remainder};
@@ -71,16 +56,16 @@ Entities pow(Node &node) {
   }
   bool isInteger = !isa<FloatType>(type);
   if (isInteger && !isa<FloatType>(y.elementType())) {
-    auto [a, b] = node.broadcast(x, y);
+    auto [a, b] = node.inOneShape(x, y);
     return {frontend::integerPower(a, b)};
   }
   Type wide = isInteger ? node.builder().getF64Type() : type;
-  auto [a, b] = node.broadcast(x.convert(wide), y.convert(wide));
+  auto [a, b] = node.inOneShape(x.convert(wide), y.convert(wide));
   return {prim::pow(a, b).convert(type)};
 }
 
 Entities bitShift(Node &node) {
-  auto [a, b] = operands(node);
+  auto [a, b] = node.operandsInOneShape();
   std::string direction = node.string("direction");
   if (direction == "LEFT")
     return {node.make<prim::ShiftLeftOp>({a, b})};

@@ -9,25 +9,18 @@ using accc::prim::Tensor;
 
 namespace {
 
-std::pair<Tensor, Tensor> operands(Node &node) {
-  Tensor a = node.in(0), b = node.in(1);
-  if (a.elementType() != b.elementType())
-    fail("the operands have different element types");
-  return node.broadcast(a, b);
-}
-
 Tensor less(Tensor a, Tensor b) { return a < b; }
 Tensor lessOrEqual(Tensor a, Tensor b) { return a <= b; }
 Tensor greater(Tensor a, Tensor b) { return a > b; }
 Tensor greaterOrEqual(Tensor a, Tensor b) { return a >= b; }
 
 template <Tensor (*Operator)(Tensor, Tensor)> Entities compare(Node &node) {
-  auto [a, b] = operands(node);
+  auto [a, b] = node.operandsInOneShape();
   return {Operator(a, b)};
 }
 
 template <typename Op> Entities bits(Node &node) {
-  auto [a, b] = operands(node);
+  auto [a, b] = node.operandsInOneShape();
   if (isa<FloatType>(a.elementType()))
     fail("the operands must be integers or booleans");
   return {node.make<Op>({a, b})};

@@ -8,6 +8,8 @@
 
 using namespace accc;
 using namespace accc::test;
+using Catch::Matchers::Contains;
+using Catch::Matchers::Equals;
 
 TEST_CASE("Attention: output 3 has the mask in the modes 2 and 3 alone") {
   auto scores = [](int mode) {
@@ -45,4 +47,30 @@ TEST_CASE("Slice: backward, a start before the first element is the first") {
   CHECK(slice(-5, -2) == std::vector<double>{1});
   CHECK(slice(9, -2) == std::vector<double>{5, 3, 1});
   CHECK(slice(-9, 2).empty());
+}
+
+TEST_CASE("two operands before operator set 7: axis says where the second one lies") {
+  auto run = [](const std::string &op, const std::string &type, int axis) {
+    return importText("g (" + type + "[2,2] a, " + type + "[2] b) => (float[2,2] y) { z = " + op +
+                          " <broadcast = 1, axis = " + std::to_string(axis) +
+                          "> (a, b) y = Cast <to = 1> (z) }",
+                      {}, 6);
+  };
+  auto results = [&](const std::string &op, const std::string &type) {
+    auto model = run(op, type, 0);
+    REQUIRE(model.problems() == "");
+    return model.run({{"a", array({2, 2}, {0, 1, 1, 3})}, {"b", array({2}, {0, 1})}})["y"].values;
+  };
+  CHECK(results("Sub", "float") == std::vector<double>{0, 1, 0, 2});
+  CHECK(results("Pow", "float") == std::vector<double>{1, 1, 1, 3});
+  CHECK(results("Less", "float") == std::vector<double>{0, 0, 0, 0});
+  CHECK(results("Greater", "float") == std::vector<double>{0, 1, 0, 1});
+  CHECK(results("Equal", "int32") == std::vector<double>{1, 0, 1, 0});
+  CHECK(results("And", "bool") == std::vector<double>{0, 0, 1, 1});
+  CHECK_THAT(run("Less", "float", 1).problems() + run("Less", "float", -1).problems(), Equals(""));
+  CHECK_THAT(importText("g (float[2,2,2] a, float[2,2] b) => (bool[2,2,2] y)"
+                        " { y = Less <broadcast = 1, axis = 2> (a, b) }",
+                        {}, 6)
+                 .problems(),
+             Contains("does not fit one of shape [2, 2, 2] from axis 2 on"));
 }

@@ -61,10 +61,7 @@ public:
   /// Stores to the tensor that is output number `output`, at `position` (an expression for each
   /// dimension of the output).
   void store(unsigned output, llvm::ArrayRef<mlir::AffineExpr> position, mlir::Value value);
-  /// Stores / loads through a pointer of a buffer directly.
-  mlir::Value outputPointer(unsigned output) const { return outputs[output]; }
   mlir::RankedTensorType outputType(unsigned output) const;
-  unsigned numOutputs() const { return static_cast<unsigned>(outputs.size()); }
   /// Loads an element of an output, for read-modify-write.
   mlir::Value loadOutput(unsigned output, llvm::ArrayRef<mlir::AffineExpr> position);
 

@@ -25,23 +25,19 @@ WindowGeometry geometryOf(Node &node, Tensor x) {
 
 /// Row-major positions in the tensor as positions that count the spatial dimensions column-major.
 Tensor columnMajor(Tensor position, Tensor x) {
-  Tensor result = position.full(0.0);
-  int64_t place = 1;
-  Tensor rest = position;
-  SmallVector<int64_t> indices;
-  int64_t inner = 1;
-  for (int64_t d = 2; d < x.rank(); ++d)
-    inner *= x.dim(d);
-  // index of dimension d = rest / (product of later extents) mod extent
-  int64_t later = inner;
-  for (int64_t d = 2; d < x.rank(); ++d) {
-    later /= x.dim(d);
-    Tensor index =
-        prim::rem(rest / static_cast<double>(later), rest.full(static_cast<double>(x.dim(d))));
+  int64_t channel = 1; // its elements
+  for (int64_t extent : x.shape().drop_front(2))
+    channel *= extent;
+  Tensor result = (position / static_cast<double>(channel)) * static_cast<double>(channel);
+  int64_t place = 1, later = channel;
+  for (int64_t extent : x.shape().drop_front(2)) {
+    later /= extent;
+    Tensor index = prim::rem(position / static_cast<double>(later),
+                             position.full(static_cast<double>(extent)));
     result = result + index * static_cast<double>(place);
-    place *= x.dim(d);
+    place *= extent;
   }
-  return result + (position / static_cast<double>(inner)) * static_cast<double>(inner);
+  return result;
 }
 
 Entities maxPool(Node &node) {

@@ -24,8 +24,6 @@ public:
   /// Throws ImportError for text that is not JSON, or too deeply nested.
   static nlohmann::json parse(const std::string &text, llvm::StringRef name);
 
-  bool isObject() const { return value->is_object(); }
-  bool isNull() const { return value->is_null(); }
   bool has(const char *name) const { return value->is_object() && value->contains(name); }
   Json at(const char *name) const;
   /// The member, or nothing if it is absent or null.

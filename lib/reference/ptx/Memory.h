@@ -76,7 +76,6 @@ public:
   std::string describe(uint64_t address) const;
 
   uint64_t bytesInUse() const { return inUse; }
-  uint64_t bytesTotal() const { return capacity; }
 
   // For launches and modules.
 

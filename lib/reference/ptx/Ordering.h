@@ -71,7 +71,6 @@ private:
   Stamp joinSlow(Stamp earlier, Stamp me) const;
   bool directlyBefore(Stamp earlier, Stamp me) const;
   bool acquiredBefore(Stamp earlier, Stamp me) const;
-  bool acquiredBlock(uint32_t other, Stamp me) const;
   uint32_t advance();
 
   struct Acquired {

@@ -67,7 +67,6 @@ private:
   LogicalResult checkRead(Operation &op, const Buffer &buffer);
   LogicalResult checkWrite(Operation &op, const Buffer &buffer);
   LogicalResult checkOverlaps(Operation &op, const Access &access);
-  LogicalResult expect(Operation &op, const Buffer &buffer, const Twine &what);
 
   exec::EntryOp entry;
   const llvm::StringMap<exec::VariableOp> &variables;

@@ -125,7 +125,7 @@ static std::string shapeText(RankedTensorType type) {
 
 namespace {
 /// What one entry point takes and gives, at one of the sizes.
-struct Face {
+struct EntrySignature {
   std::string sizes; // empty where there is but one
   std::vector<Field> inputs, outputs;
   bool hasLoss;
@@ -141,60 +141,65 @@ static std::vector<std::string> stepsOf(ModuleOp program) {
   return steps;
 }
 
-/// Of the first of these entry points that there is.
-static std::vector<Face> facesOf(ModuleOp program, StringRef step, ArrayRef<StringRef> kinds) {
-  std::vector<Face> faces;
+/// Those of the first of these entry points that the step has, one for each size.
+static std::vector<EntrySignature> signaturesOf(ModuleOp program, StringRef step,
+                                                ArrayRef<StringRef> kinds) {
+  std::vector<EntrySignature> signatures;
   for (StringRef kind : kinds) {
     for (auto entry : program.getOps<exec::EntryOp>()) {
       if (entry.getEntryName() != entryName(kind, step))
         continue;
-      Face &face = faces.emplace_back(Face{entry.getSizesText().str(),
-                                           fieldsOf(entry.getInputs(), {Role::Input, Role::Target}),
-                                           fieldsOf(entry.getOutputs(), {Role::Output}),
-                                           !fieldsOf(entry.getOutputs(), {Role::Loss}).empty()});
-      llvm::erase_if(face.outputs, [](const Field &field) { return field.identifier == "loss"; });
+      EntrySignature &signature = signatures.emplace_back(EntrySignature{
+          entry.getSizesText().str(), fieldsOf(entry.getInputs(), {Role::Input, Role::Target}),
+          fieldsOf(entry.getOutputs(), {Role::Output}),
+          !fieldsOf(entry.getOutputs(), {Role::Loss}).empty()});
+      llvm::erase_if(signature.outputs,
+                     [](const Field &field) { return field.identifier == "loss"; });
     }
-    if (!faces.empty())
+    if (!signatures.empty())
       break;
   }
-  return faces;
+  return signatures;
 }
 
-/// The inputs of evaluation are those of training, but for what only training has.
-static std::vector<Face> trainingFaces(ModuleOp program, StringRef step) {
-  return facesOf(program, step, {kTrainStep, kGradStep, kEvalStep});
+/// Those of the entry point that trains, or of evaluation, which takes no other inputs, where none
+/// does.
+static std::vector<EntrySignature> trainingSignatures(ModuleOp program, StringRef step) {
+  return signaturesOf(program, step, {kTrainStep, kGradStep, kEvalStep});
 }
 
-/// Where its outputs are not those of training: with --loss-only, this returns none.
-static std::vector<Face> facesOfEvaluation(ModuleOp program, StringRef step) {
-  std::vector<Face> faces = facesOf(program, step, {kEvalStep});
-  auto identifiers = [](ArrayRef<Face> some) {
+/// Those of evaluation where its outputs are not those of training, as with --loss-only, under
+/// which training has none; else nothing.
+static std::vector<EntrySignature> evaluationSignatures(ModuleOp program, StringRef step) {
+  std::vector<EntrySignature> signatures = signaturesOf(program, step, {kEvalStep});
+  auto identifiers = [](ArrayRef<EntrySignature> some) {
     return llvm::map_to_vector(some.front().outputs,
                                [](const Field &field) { return field.identifier; });
   };
-  if (!faces.empty() && identifiers(faces) == identifiers(trainingFaces(program, step)))
-    faces.clear();
-  return faces;
+  if (!signatures.empty() &&
+      identifiers(signatures) == identifiers(trainingSignatures(program, step)))
+    signatures.clear();
+  return signatures;
 }
 
-static void writeSizes(Writer &w, ArrayRef<Face> faces) {
+static void writeSizes(Writer &w, ArrayRef<EntrySignature> signatures) {
   w.line("/// The sizes that the library holds; they share its parameters.");
   w.line("enum class Sizes {");
-  for (const Face &face : faces)
-    w.line("  ", identifierFor(face.sizes), ",");
+  for (const EntrySignature &signature : signatures)
+    w.line("  ", identifierFor(signature.sizes), ",");
   w.line("};");
   w.line();
 }
 
-static void writeInputs(Writer &w, ArrayRef<Face> faces) {
+static void writeInputs(Writer &w, ArrayRef<EntrySignature> signatures) {
   w.line("/// A batch: one tensor for each input, allocated and filled with zeros.");
   w.line("struct Inputs {");
-  if (faces.size() > 1) {
+  if (signatures.size() > 1) {
     w.line("  explicit Inputs(Sizes sizes) {");
     w.line("    switch (sizes) {");
-    for (const Face &face : faces) {
-      w.line("    case Sizes::", identifierFor(face.sizes), ":");
-      for (const Field &field : face.inputs)
+    for (const EntrySignature &signature : signatures) {
+      w.line("    case Sizes::", identifierFor(signature.sizes), ":");
+      for (const Field &field : signature.inputs)
         w.line("      ", field.identifier, " = accc::Tensor(", dtypeText(field.type),
                ", accc::Shape", shapeText(field.type), ");");
       w.line("      break;");
@@ -202,15 +207,15 @@ static void writeInputs(Writer &w, ArrayRef<Face> faces) {
     w.line("    }");
     w.line("  }");
   }
-  for (const Field &field : faces.front().inputs)
-    if (faces.size() > 1)
+  for (const Field &field : signatures.front().inputs)
+    if (signatures.size() > 1)
       w.line("  accc::Tensor ", field.identifier, ";");
     else
       w.line("  accc::Tensor ", field.identifier, "{", dtypeText(field.type), ", accc::Shape",
              shapeText(field.type), "};");
   w.line("  accc::TensorMap tensors() const {");
   w.line("    return {");
-  for (const Field &field : faces.front().inputs)
+  for (const Field &field : signatures.front().inputs)
     w.line("        {", quoted(field.name), ", ", field.identifier, "},");
   w.line("    };");
   w.line("  }");
@@ -218,17 +223,18 @@ static void writeInputs(Writer &w, ArrayRef<Face> faces) {
   w.line();
 }
 
-static void writeOutputs(Writer &w, ArrayRef<Face> faces, StringRef name) {
+static void writeOutputs(Writer &w, ArrayRef<EntrySignature> signatures, StringRef name) {
   w.line("/// What a call gave: valid until the next call of the same entry point",
-         faces.size() > 1 ? " at the same sizes." : ".");
+         signatures.size() > 1 ? " at the same sizes." : ".");
   w.line("struct ", name, " {");
   w.line("  accc::Result result;");
-  if (faces.front().hasLoss)
+  if (signatures.front().hasLoss)
     w.line("  float loss() const { return result.loss(); }");
-  for (auto [i, field] : llvm::enumerate(faces.front().outputs)) {
+  for (auto [i, field] : llvm::enumerate(signatures.front().outputs)) {
     std::vector<std::string> shapes;
-    for (const Face &face : faces)
-      if (std::string shape = shapeText(face.outputs[i].type); !llvm::is_contained(shapes, shape))
+    for (const EntrySignature &signature : signatures)
+      if (std::string shape = shapeText(signature.outputs[i].type);
+          !llvm::is_contained(shapes, shape))
         shapes.push_back(shape);
     w.line("  /// ", typeName(field.type), " ", llvm::join(shapes, " or "));
     w.line("  const accc::Tensor &", field.identifier, "() const { return result[",
@@ -245,17 +251,17 @@ static std::string scopeOf(const std::string &step) {
 
 static constexpr StringRef kOutputs = "Outputs", kEvaluated = "Evaluated";
 
-static void writeFaces(Writer &w, const std::string &step, ArrayRef<Face> faces,
-                       ArrayRef<Face> evaluated) {
+static void writeSignatures(Writer &w, const std::string &step, ArrayRef<EntrySignature> signatures,
+                            ArrayRef<EntrySignature> evaluated) {
   if (!step.empty()) {
     w.line("// ---- the training step ", step, " ----");
     w.line("namespace ", identifierFor(step), " {");
     w.line();
   }
-  if (faces.size() > 1)
-    writeSizes(w, faces);
-  writeInputs(w, faces);
-  writeOutputs(w, faces, kOutputs);
+  if (signatures.size() > 1)
+    writeSizes(w, signatures);
+  writeInputs(w, signatures);
+  writeOutputs(w, signatures, kOutputs);
   if (!evaluated.empty())
     writeOutputs(w, evaluated, kEvaluated);
   if (!step.empty()) {
@@ -274,7 +280,7 @@ std::string accc::makeHeader(ModuleOp program, StringRef name) {
   std::string guard = "ACCC_MODEL_HEADER_" + StringRef(space).upper();
   std::string text;
   Writer w(text);
-  w.line("// Written by ", kCompilerVersion, ": the typed face of the model ", name, ".");
+  w.line("// Written by ", kCompilerVersion, ": the typed API of the model ", name, ".");
   w.line("#ifndef ", guard);
   w.line("#define ", guard);
   w.line();
@@ -285,7 +291,8 @@ std::string accc::makeHeader(ModuleOp program, StringRef name) {
   w.line("namespace ", space, " {");
   w.line();
   for (const std::string &step : steps)
-    writeFaces(w, step, trainingFaces(program, step), facesOfEvaluation(program, step));
+    writeSignatures(w, step, trainingSignatures(program, step),
+                    evaluationSignatures(program, step));
   w.line("/// See accc::Trainer, which get() gives.");
   w.line("class Trainer {");
   w.line("public:");
@@ -294,7 +301,7 @@ std::string accc::makeHeader(ModuleOp program, StringRef name) {
   w.line("      : trainer(accc::Model::load(library), options) {}");
   w.line();
   for (const std::string &step : steps) {
-    StringRef evaluated = facesOfEvaluation(program, step).empty() ? kOutputs : kEvaluated;
+    StringRef evaluated = evaluationSignatures(program, step).empty() ? kOutputs : kEvaluated;
     for (auto [kind, method] :
          {std::pair(kTrainStep, "step"), std::pair(kGradStep, "grad_step"),
           std::pair(kAccumulateStep, "accumulate_step"), std::pair(kEvalStep, "eval"),

@@ -3,6 +3,8 @@
 #include "frontend/onnx/GraphImporter.h"
 #include "frontend/onnx/OpTable.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -56,19 +58,32 @@ Entities constantOfShape(Node &node) {
   return {node.constant(DenseElementsAttr::get(type, *element.value_begin<Attribute>()))};
 }
 
+/// Where a range begins, a scalar, and how far it is from there to its limit. Integers as they are:
+/// a double does not hold all of them.
+std::pair<Tensor, double> boundsOfRange(Node &node) {
+  Type element = node.in(0).elementType();
+  if (isa<FloatType>(element)) {
+    double start = node.knownReal(0, "start");
+    return {node.scalar(start, element), node.knownReal(1, "limit") - start};
+  }
+  int64_t start = node.knownInteger(0, "start"), limit = node.knownInteger(1, "limit"), distance;
+  if (llvm::SubOverflow(limit, start, distance))
+    fail("a range from " + Twine(start) + " to " + Twine(limit));
+  return {node.integers({start}, {}).convert(element), static_cast<double>(distance)};
+}
+
 /// start, start + delta, ... below limit
 Entities range(Node &node) {
-  double start = node.knownReal(0, "start"), limit = node.knownReal(1, "limit"),
-         delta = node.knownReal(2, "delta");
+  auto [start, distance] = boundsOfRange(node);
+  double delta = node.knownReal(2, "delta");
   if (delta == 0)
     fail("the step is 0");
-  double count = std::ceil((limit - start) / delta);
+  double count = std::ceil(distance / delta);
   if (!(count < 0x1p40))
     fail("a range of " + Twine(std::to_string(count)) + " elements");
   RankedTensorType type =
-      tensorType({std::max<int64_t>(0, static_cast<int64_t>(count))}, node.in(0).elementType());
-  Tensor at = prim::iota(node.builder(), node.loc(), type, 0);
-  return {at * delta + start};
+      tensorType({std::max<int64_t>(0, static_cast<int64_t>(count))}, start.elementType());
+  return {prim::iota(node.builder(), node.loc(), type, 0) * delta + start};
 }
 
 Entities eyeLike(Node &node) {

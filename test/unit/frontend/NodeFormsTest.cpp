@@ -74,3 +74,10 @@ TEST_CASE("two operands before operator set 7: axis says where the second one li
                  .problems(),
              Contains("does not fit one of shape [2, 2, 2] from axis 2 on"));
 }
+
+TEST_CASE("Range: integers that no double holds") {
+  auto model = importText("g () => (int64[n] y) <int64 s = {9007199254740993}, int64 l = "
+                          "{9007199254740996}, int64 d = {1}> { y = Range(s, l, d) }");
+  REQUIRE(model.problems() == "");
+  CHECK_THAT(model.text(), Contains("dense<9007199254740993> : tensor<3xi64>"));
+}

@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What accc_export says of modules whose evaluation is not what a file knows of it."""
 
-import pathlib
-import sys
-import tempfile
 import unittest
 import warnings
 
@@ -12,9 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "python"))
-
+from export_case import ExportCase  # first: it makes accc_export importable
 import accc_export
 
 
@@ -89,12 +84,10 @@ class Merged(nn.Linear):
         return super().forward(x) + (0 if self.merged else x @ self.update.t())
 
 
-class EvaluationTest(unittest.TestCase):
+class EvaluationTest(ExportCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = pathlib.Path(folder.name) / "m.pt2"
-        torch.manual_seed(0)
+        super().setUp()
+        self.path = self.folder / "m.pt2"
         self.x = torch.randn(6, 4)
 
     def told(self, pattern, module, paths=()):

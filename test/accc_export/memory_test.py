@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """accc_export and parameters, buffers and inputs of unusual kinds: what shares memory, or is another than the numbers there."""
 
-import pathlib
-import sys
-import tempfile
 import unittest
 
 import onnx
@@ -14,9 +11,7 @@ from torch.nn import functional
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 from torch.utils._pytree import tree_map_only
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "python"))
-
+from export_case import ExportCase  # first: it makes accc_export importable
 import accc_export
 
 
@@ -83,17 +78,15 @@ class Wrapped(torch.Tensor):
         return Wrapped(found) if func is torch.ops.aten.detach.default else found
 
 
-class MemoryTest(unittest.TestCase):
+class MemoryTest(ExportCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = pathlib.Path(folder.name) / "m.pt2"
-        torch.manual_seed(0)
+        super().setUp()
+        self.path = self.folder / "m.pt2"
         self.x = torch.randn(5, 4)
 
     def refused(self, pattern, module, inputs=None):
         for path in (self.path, self.path.with_suffix(".onnx")):
-            with self.assertRaisesRegex(accc_export.ExportError, pattern):
+            with self.refusal(pattern):
                 accc_export.export(module, self.x if inputs is None else inputs, path)
             self.assertFalse(path.exists())
 
@@ -148,7 +141,7 @@ class MemoryTest(unittest.TestCase):
             accc_export.export_joint(nn.Sequential(Imaginary(), nn.Linear(4, 4)), inputs, self.path, loss="mse", target=self.x)
 
     def test_inputs(self):
-        with self.assertRaisesRegex(accc_export.ExportError, "the input input is nested, quantized or sparse: pass it as a dense tensor"):
+        with self.refusal("the input input is nested, quantized or sparse: pass it as a dense tensor"):
             accc_export.export(nn.Linear(4, 4), self.x.to_sparse(), self.path)
         nested = torch.nested.nested_tensor([self.x, self.x[:2]], layout=torch.jagged)
         self.refused("the input input is nested", nn.Linear(4, 4), nested)

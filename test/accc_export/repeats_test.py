@@ -3,10 +3,7 @@
 """accc_export and modules of which two calls compute something else: exports record one call."""
 
 import functools
-import pathlib
 import random
-import sys
-import tempfile
 import types
 import unittest
 
@@ -15,9 +12,7 @@ import torch
 from safetensors.torch import load_file
 from torch import nn
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "python"))
-
+from export_case import ExportCase  # first: it makes accc_export importable
 import accc_export
 
 CALLS = [0]
@@ -154,21 +149,18 @@ class Warming(nn.BatchNorm1d):
         return {"loss": x.lerp(y, (0.1 * self.num_batches_tracked).clamp(max=1)).square().mean()}
 
 
-class RepeatsTest(unittest.TestCase):
+class RepeatsTest(ExportCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        torch.manual_seed(0)
+        super().setUp()
         self.x = torch.randn(5, 4)
 
     def refused(self, module, message):
         for path in "m.pt2", "m.onnx":
-            with self.assertRaisesRegex(accc_export.ExportError, message):
+            with self.refusal(message):
                 accc_export.export(module, self.x, self.folder / path)
-        with self.assertRaisesRegex(accc_export.ExportError, message):
+        with self.refusal(message):
             accc_export.export_joint(module, self.x, self.folder / "m.pt2", loss="output:loss")
-        with self.assertRaisesRegex(accc_export.ExportError, message):
+        with self.refusal(message):
             accc_export.golden(module, self.x, self.folder / "golden", loss="output:loss")
         self.assertEqual(list(self.folder.iterdir()), [])
 
@@ -200,14 +192,14 @@ class RepeatsTest(unittest.TestCase):
         self.assertTrue(module.bias.requires_grad)
 
     def test_how_many_batches_a_norm_has_seen(self):
-        with self.assertRaisesRegex(accc_export.ExportError, "forward reads how many batches a batch norm has seen"):
+        with self.refusal("forward reads how many batches a batch norm has seen"):
             accc_export.export(Warming(4), self.x, self.folder / "m.onnx")
         accc_export.export(Warming(4), self.x, self.folder / "m.pt2")
 
     def test_inference_mode(self):
-        with self.assertRaisesRegex(accc_export.ExportError, "the gradient stops in the module"):
+        with self.refusal("the gradient stops in the module"):
             accc_export.export(Inferring(4, 2), self.x, self.folder / "m.onnx")
-        with self.assertRaisesRegex(accc_export.ExportError, "other gradients than the module.*inference_mode"):
+        with self.refusal("other gradients than the module.*inference_mode"):
             accc_export.export(Inferring(4, 2), self.x, self.folder / "m.pt2")
         accc_export.export_joint(Inferring(4, 2), self.x, self.folder / "m.pt2", loss="output:loss")
 

@@ -2,22 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """accc_export and sparse matrices. PyTorch, with which the training is compared, has them as they are."""
 
-import pathlib
-import subprocess
-import sys
-import tempfile
 import unittest
 
 import torch
 from torch import nn
 from torch.nn import functional
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "python"))
-
+from export_case import ExportCase  # first: it makes accc_export importable
 import accc_export
 
-ACCC = ROOT / "build" / "bin" / "accc"
 PLACES = torch.tensor([[0, 1, 2, 3, 4, 0, 2, 2], [1, 0, 3, 2, 0, 4, 4, 4]])  # the last is there twice
 VALUES = torch.tensor([0.5, 0.75, -0.25, 1.5, 0.125, 2.0, -1.0, 0.625])
 INPUTS = {"nodes": torch.tensor([0, 2, 4]), "target": torch.tensor([0, 1, 2])}
@@ -67,27 +60,19 @@ def weighted(module, x):
     return torch.sparse.mm(torch.sparse_coo_tensor(module.places, weights, (5, 5)), x)
 
 
-class SparseTest(unittest.TestCase):
+class SparseTest(ExportCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        torch.manual_seed(0)
+        super().setUp()
         self.matrix = torch.sparse_coo_tensor(PLACES, VALUES, (5, 5))
 
     def trained(self, module):
         for exporter in ("torch.export", "joint", "dynamo"):
             golden = self.folder / "golden"
             accc_export.golden(module, INPUTS, golden, loss="output:loss", exporter=exporter, steps=2)
-            if not ACCC.exists():
-                continue
-            loss = [] if exporter == "joint" else ["--loss", "output:loss"]
-            command = [ACCC, "compile", next(golden.glob("model.*")), *loss, "--optimizer", "sgd", "-o", self.folder / "m.so", "-q"]
-            subprocess.run(command, check=True, timeout=300)
-            subprocess.run([ACCC, "diff", self.folder / "m.so", golden], check=True, stdout=subprocess.DEVNULL, timeout=300)
+            self.compare_library(golden, exporter)
 
     def refused(self, pattern, spread):
-        with self.assertRaisesRegex(accc_export.ExportError, pattern):
+        with self.refusal(pattern):
             accc_export.export(Graph(spread, self.matrix), INPUTS, self.folder / "m.pt2")
 
     def test_products(self):

@@ -2,18 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """accc_export and ONNX files whose values are others than their module's."""
 
-import pathlib
-import sys
-import tempfile
 import unittest
 from unittest import mock
 
 import torch
 from torch import nn
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "python"))
-
+from export_case import ExportCase  # first: it makes accc_export importable
 import accc_export
 from accc_export import exporting, values
 
@@ -31,16 +26,14 @@ class Overwriting(nn.Linear):
         return {"loss": y.square().mean(), "y": y}
 
 
-class ValuesTest(unittest.TestCase):
+class ValuesTest(ExportCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = pathlib.Path(folder.name) / "m.onnx"
-        torch.manual_seed(0)
+        super().setUp()
+        self.path = self.folder / "m.onnx"
         self.x = torch.randn(5, 4)
 
     def refused(self, pattern, module, **options):
-        with self.assertRaisesRegex(accc_export.ExportError, pattern):
+        with self.refusal(pattern):
             accc_export.export(module, self.x, self.path, **options)
         self.assertFalse(self.path.exists())
 

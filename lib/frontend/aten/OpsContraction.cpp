@@ -79,26 +79,24 @@ Entities addComplexProduct(Node &node, Rule rule) {
   return beta == 0 ? y : plusTerm(node, y, "self", beta);
 }
 
-/// y + beta x. If beta is 0, not even NaN is taken over, and x has a gradient of zeros.
-Tensor plusMultiple(const Node &node, Tensor y, Tensor x, double beta) {
-  if (beta == 0)
+/// alpha y + beta x, by the arguments of these names. If beta is 0, not even NaN is taken over, and
+/// x has a gradient of zeros.
+Tensor sumOfMultiples(const Node &node, Tensor y, Tensor x) {
+  y = multiplied(node, y, "alpha");
+  if (node.number("beta") == 0)
     return zeroDependence(y, x);
-  x = node.broadcastTo(x, y.shape());
-  return y + (beta == 1 ? x : x * beta);
+  return y + multiplied(node, node.broadcastTo(x, y.shape()), "beta");
 }
 
 /// beta self + alpha a b
 Entities addProduct(Node &node, StringRef first, StringRef second) {
   Tensor a = node.in(first), b = node.in(second), c = node.in("self");
-  double alpha = node.number("alpha"), beta = node.number("beta");
-  bool isBias = a.rank() == 2 && b.rank() == 2 && alpha == 1 && beta == 1 && c.rank() == 1 &&
+  bool isPlain = node.number("alpha") == 1 && node.number("beta") == 1;
+  bool isBias = a.rank() == 2 && b.rank() == 2 && isPlain && c.rank() == 1 &&
                 c.dim(0) == b.dim(1) && isa<FloatType>(a.elementType());
   if (isBias)
     return {node.make<nn::LinearOp>({a, b, c}, {node.flag("transpose_w", false)})};
-  Tensor y = frontend::matrixProduct(node, a, b);
-  if (alpha != 1)
-    y = y * alpha;
-  return {plusMultiple(node, y, c, beta)};
+  return {sumOfMultiples(node, frontend::matrixProduct(node, a, b), c)};
 }
 Entities addmm(Node &node) {
   return node.hasComplex() ? addComplexProduct(node, addmm) : addProduct(node, "mat1", "mat2");
@@ -116,9 +114,7 @@ Entities addbmm(Node &node) {
   if (node.hasComplex())
     return addComplexProduct(node, addbmm);
   Tensor y = prim::sum(frontend::matrixProduct(node, node.in("batch1"), node.in("batch2")), {0});
-  double alpha = node.number("alpha"), beta = node.number("beta");
-  y = alpha == 1 ? y : y * alpha;
-  return {plusMultiple(node, y, node.in("self"), beta)};
+  return {sumOfMultiples(node, y, node.in("self"))};
 }
 
 /// Sums over pairs of dimensions.
@@ -195,10 +191,7 @@ Entities addr(Node &node) {
   if (type.isInteger(1))
     fail("products of booleans are not supported");
   Tensor y = outerProduct(node.in("vec1").convert(type), node.in("vec2").convert(type));
-  double alpha = node.number("alpha"), beta = node.number("beta");
-  if (alpha != 1)
-    y = y * alpha;
-  return {plusMultiple(node, y, node.in("self").convert(type), beta)};
+  return {sumOfMultiples(node, y, node.in("self").convert(type))};
 }
 
 /// a[1] b[2] - a[2] b[1] and so on, along a dimension of three elements: without a name, the first

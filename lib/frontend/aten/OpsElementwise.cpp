@@ -23,31 +23,25 @@ constexpr double kLogOfTwo = 0.69314718055994530942;
 
 // ---- two operands ----
 
-/// b alpha
-Tensor scaled(Node &node, Tensor b) {
-  double alpha = node.number("alpha");
-  return alpha == 1 ? b : b * alpha;
-}
-
 Entities add(Node &node) {
   if (node.hasComplex())
     return byParts(node, add, {"self", "other"});
   auto [a, b] = operands(node, "self", "other");
   if (a.elementType().isInteger(1))
     return {prim::bitOr(a, b)};
-  return {a + scaled(node, b)};
+  return {a + multiplied(node, b, "alpha")};
 }
 Entities sub(Node &node) {
   if (node.hasComplex())
     return byParts(node, sub, {"self", "other"});
   auto [a, b] = operands(node, "self", "other");
-  return {a - scaled(node, b)};
+  return {a - multiplied(node, b, "alpha")};
 }
 Entities rsub(Node &node) {
   if (node.hasComplex())
     return byParts(node, rsub, {"self", "other"});
   auto [a, b] = operands(node, "self", "other");
-  return {b - scaled(node, a)};
+  return {b - multiplied(node, a, "alpha")};
 }
 Entities mul(Node &node) {
   if (node.hasComplex())
@@ -130,9 +124,7 @@ Entities floatPower(Node &node) { return powerIn(node, node.builder().getF64Type
 template <bool Divides> Entities addProduct(Node &node) {
   Type type = resultType(node, {"self", "tensor1", "tensor2"});
   auto [a, b] = node.broadcast(node.in("tensor1").convert(type), node.in("tensor2").convert(type));
-  Tensor product = Divides ? a / b : a * b;
-  if (double value = node.number("value"); value != 1)
-    product = product * value;
+  Tensor product = multiplied(node, Divides ? a / b : a * b, "value");
   auto [self, rest] = node.broadcast(node.in("self").convert(type), product);
   return {self + rest};
 }

@@ -5,6 +5,8 @@
 #include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Gradient.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -92,7 +94,11 @@ Entities arange(Node &node) {
   Type type =
       node.elementType("dtype", integral ? Type(node.builder().getI64Type()) : defaultFloat(node));
   double start = node.number("start"), end = node.number("end"), step = node.number("step");
-  double count = std::ceil((end - start) / step);
+  double distance = end - start;
+  if (int64_t whole;
+      integral && !llvm::SubOverflow(node.integer("end"), node.integer("start"), whole))
+    distance = static_cast<double>(whole); // of integers that a double need not hold
+  double count = std::ceil(distance / step);
   if (step == 0 || !(count >= 0) || count > 0x1p40)
     fail("from " + Twine(std::to_string(start)) + " to " + Twine(std::to_string(end)) +
          " there are no steps of " + Twine(std::to_string(step)));
@@ -100,7 +106,9 @@ Entities arange(Node &node) {
   tensorType(shape, node.builder().getF64Type());
   Tensor index = node.iota(shape, 0);
   if (isa<IntegerType>(type)) {
-    Tensor value = step == 1 ? index : index * step;
+    Tensor value = multiplied(node, index, "step");
+    if (integral && start != 0)
+      return {(value + asTensor(node, "start", value.elementType())).convert(type)};
     return {(start == 0 ? value : value + start).convert(type)};
   }
   // In double precision, as PyTorch counts.

@@ -114,8 +114,7 @@ template <bool adds> Entities scatterSlices(Node &node) {
   shape[dim] = indices.size();
   Tensor source = node.broadcastTo(asTensor(node, "source", x.elementType()), shape);
   if (adds)
-    if (double alpha = node.number("alpha"); alpha != 1)
-      source = source * alpha;
+    source = multiplied(node, source, "alpha");
   ScatterKind kind = adds ? additionOf(x.elementType()) : ScatterKind::set;
   Tensor result = x.scatter(wrapNegative(flat(indices), x.dim(dim)), source, dim, kind);
   return {result.reshape(node.in("self").shape())};

@@ -87,6 +87,15 @@ std::pair<Tensor, Tensor> accc::aten::floatOperands(const Node &node, StringRef 
   return node.broadcast(asTensor(node, a, type), asTensor(node, b, type));
 }
 
+Tensor accc::aten::multiplied(const Node &node, Tensor x, StringRef name) {
+  double factor = node.number(name);
+  if (factor == 1)
+    return x;
+  if (node.isInteger(name) && isa<IntegerType>(x.elementType()))
+    return x * asTensor(node, name, x.elementType());
+  return x * factor;
+}
+
 Tensor accc::aten::asFloat(const Node &node, Tensor x) {
   return isa<FloatType>(x.elementType()) ? x : x.convert(node.builder().getF32Type());
 }

@@ -18,6 +18,10 @@ mlir::Type promoteTypes(mlir::Type a, mlir::Type b);
 /// The argument, a tensor or a number, as a tensor of this element type.
 prim::Tensor asTensor(const Node &node, llvm::StringRef name, mlir::Type type);
 
+/// x times the number that an argument is. Integers are multiplied with integers as they are: a
+/// double does not hold all of them.
+prim::Tensor multiplied(const Node &node, prim::Tensor x, llvm::StringRef name);
+
 /// Both arguments in their common element type and shape.
 std::pair<prim::Tensor, prim::Tensor> operands(const Node &node, llvm::StringRef a,
                                                llvm::StringRef b);

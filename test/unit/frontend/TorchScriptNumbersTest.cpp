@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Integers that no double holds are what TorchScript says.
+#include "TorchScriptText.h"
+
+#include <catch2/catch.hpp>
+
+using namespace accc::test;
+using Catch::Matchers::Contains;
+
+namespace {
+/// The IR of a forward of x, whose code is `body`.
+std::string irOf(const std::string &body) {
+  Imported module = importScripted(withBody(body), typedX());
+  REQUIRE(module.problems() == "");
+  return module.text();
+}
+} // namespace
+
+TEST_CASE("TorchScript: multiples of integer tensors by 2^53 + 1") {
+  const std::string integers = "    n = torch.to(x, 4)\n    return torch.";
+  for (const char *call : {
+           "add(n, n, alpha=9007199254740993)",
+           "sub(n, n, alpha=9007199254740993)",
+           "rsub(n, n, alpha=9007199254740993)",
+           "addcmul(n, n, n, value=9007199254740993)",
+           "addmm(torch.mm(n, torch.t(n)), n, torch.t(n), beta=9007199254740993)",
+           "addmm(torch.mm(n, torch.t(n)), n, torch.t(n), alpha=9007199254740993)",
+           "index_add(n, 0, torch.zeros([4], dtype=4), n, alpha=9007199254740993)",
+       }) {
+    CAPTURE(call);
+    CHECK_THAT(irOf(integers + call + "\n"), Contains("dense<9007199254740993>"));
+  }
+}
+
+TEST_CASE("TorchScript: ranges of integers from 2^53 + 1 on") {
+  CHECK_THAT(irOf("    return torch.add(torch.arange(9007199254740993, 9007199254740996), 0)\n"),
+             Contains("dense<9007199254740993>") && Contains("tensor<3xi64>") &&
+                 !Contains("tensor<4xi64>"));
+  CHECK_THAT(irOf("    return torch.arange(0, 18014398509481986, 9007199254740993)\n"),
+             Contains("9007199254740993") && Contains("tensor<2xi64>"));
+}

@@ -12,12 +12,12 @@ def ComputeInChunksPass : TargetedPass<"compute-in-chunks", "::mlir::func::FuncO
     Tf32Option]> {
   let summary = "Computes large tensors between matrix products chunk by chunk";
   let description = [{
-    A matrix product whose result is large, and all ops that large tensors connect with it (the scores, maxima,
-    exponentials, sums and weights of an attention, and the products that read these), are cut along one of their
-    dimensions: all of it for the first chunk, then for the next. Large tensors then exist as chunks only, which
-    stay in a cache. What the backward pass reads of the forward pass it computes again in its own chunks, but for
-    small values, which are kept (Dao et al., "FlashAttention", 2022, does so in one kernel). A product that sums
-    over the dimension is the sum of those of the chunks.
+    The pass starts from a matrix product with a large result and collects all ops that large tensors connect with it:
+    the scores, maxima, exponentials, sums and weights of an attention, and the products that read these. It cuts them
+    along one of their dimensions, and computes all of them for the first chunk, then for the next. Large tensors then
+    exist as chunks only, which stay in a cache. The backward pass computes what it reads of the forward pass again, in
+    its own chunks, except for small values, which are kept. (Dao et al., "FlashAttention", 2022, do this in one kernel.)
+    A product that sums over the dimension becomes the sum of the products of the chunks.
 
         %s = prim.dot_general %q, %k -> [8, 4096, 4096]      %q0 = prim.slice %q -> [8, 128, 64]
         %p = ... %s ...                                      %s0 = prim.dot_general %q0, %k -> [8, 128, 4096]
@@ -26,9 +26,9 @@ def ComputeInChunksPass : TargetedPass<"compute-in-chunks", "::mlir::func::FuncO
                                                              %q1 = ...
                                                              %y = prim.concatenate %y0, %y1, ...
 
-    Of the dimensions that pass through all the ops, the one is taken that leaves the smallest chunks, as long as
-    what it costs (products again, parts of sums, large results put together) is less than what the tensors'
-    memory takes to write and read. Masks and random numbers are computed in every chunk, and connect nothing. A fusion takes nothing of
+    Among the dimensions that pass through all the ops, the pass takes the one with the smallest chunks, as long as
+    its cost (repeated products, partial sums, large results put together) is less than the time to write and read the
+    tensors. Masks and random numbers are computed in every chunk, and connect nothing. A fusion never holds ops of
     two chunks (`accc.chunk`).}];
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
@@ -38,16 +38,16 @@ def FitMemoryPass : TargetedPass<"fit-memory", "::mlir::ModuleOp", [
     Tf32Option]> {
   let summary = "Computes values again instead of keeping them, until every entry fits into a budget";
   let description = [{
-    Of what the forward pass keeps for the backward pass, some is computed again just before it is read: the
-    step that gave it is copied there (rematerialisation; Chen et al., "Training Deep Nets with Sublinear
-    Memory Cost", 2016). A copied kernel computes this one value, from what it first read or from what it
-    also gave and is still there: a normalisation's result from its input, mean and standard deviation. What
-    it needs and is gone is computed again as well. Copies compute the same, but a sum in a kernel that
-    gives less than the first may have another order. Where the last bit counts, such a sum is kept: a gradient
+    Some of the values that the forward pass keeps for the backward pass are computed again just before they are read:
+    the step that computed one is copied there (rematerialisation; Chen et al., "Training Deep Nets with Sublinear
+    Memory Cost", 2016). A copied kernel computes this one value, from the original inputs or from other results of
+    the original that are still in memory: a normalisation's result from its input, mean and standard deviation.
+    Inputs that are gone are computed again as well. Copies compute the same values, except that a sum in a kernel with
+    fewer results may be added in another order. Where the last bit counts, such a sum is kept: a gradient
     looks for the elements that are equal to a maximum, and must find those that it was computed from.
 
-    The choice is greedy: as long as more is live at a step than may be, the copy that frees most of what is
-    too much, over most of such steps, for the cost that the target gives it.
+    The choice is greedy: as long as more is live at some step than the budget allows, the pass makes the copy that frees
+    the most of the excess, over the most such steps, for the cost that the target gives it.
 
         %p = prim.fusion ... (%s)                 %p = prim.fusion ... (%s)
         ... uses of %p                            ... uses of %p
@@ -55,12 +55,12 @@ def FitMemoryPass : TargetedPass<"fit-memory", "::mlir::ModuleOp", [
         ... uses of %p                            %q = prim.fusion ... (%s)
                                                   ... uses of %q
 
-    In the end a copied kernel becomes one with another that reads the same, or what it gives, if the entry fits
-    then, too: the kernel that computes the gradient of a GELU reads its argument and gives its result as well,
-    and what reads that runs behind it. Which will is not known when a value is chosen: of what is chosen as if all
-    did, and as if none did, the cheaper is taken.
+    In the end a copied kernel is merged with another kernel that reads the same values, or its result, if the entry
+    still fits: the kernel that computes the gradient of a GELU reads its argument and gives its result as well,
+    and what reads that runs after it. When a value is chosen it is not known which copies will be merged. The pass
+    chooses once as if all were and once as if none were, and takes the cheaper plan.
 
-    Fails where an entry does not fit with everything computed again that can be.}];
+    Fails if an entry does not fit even with everything computed again that can be.}];
   let dependentDialects = ["::accc::prim::PrimDialect", "::accc::exec::ExecDialect"];
 }
 

@@ -75,10 +75,10 @@ def InvertScattersPass : TargetedPass<"invert-scatters"> {
 def CompareScattersPass : TargetedPass<"compare-scatters"> {
   let summary = "Adds few updates to each line by comparing places";
   let description = [{
-    The gradient of what was taken along a dimension (the greatest of each row, the score of each row's class) adds
-    a few updates to each line of it, at places that are known to be in the line. Where there are as few as the target
-    wants, each element compares its own place with those of the updates, in a kernel like any other, which fuses with
-    what reads the gradient, and no update is looked for.
+    The gradient of an op that takes elements along a dimension (the greatest of each row, the score of each row's class)
+    adds a few updates to each line, at places that are known to be in the line. If there are no more of them than the
+    target allows, each element compares its own place with those of the updates. This is a kernel like any other, which
+    fuses with what reads the gradient, and no update has to be searched for.
 
         %i = ... %place + 1000 * (0, 1, 2, ...) : tensor<64xi64>
         %r = prim.scatter %zeros, %i, %updates {axis = 0, kind = add} : ... -> tensor<64000xf32>
@@ -90,18 +90,18 @@ def CompareScattersPass : TargetedPass<"compare-scatters"> {
         %here = prim.compare eq (prim.iota {dimension = 1}), %p
         %r = %zeros + prim.select %here, %u, 0
 
-    Of several updates a line the last line is a sum over these. Indices out of range are reported by a gather of
-    the same indices only: without one, places that may be outside of their line keep the scatter. So do the places of
-    whole sorted lines: each element has one update.}];
+    With several updates a line, the last op is a sum over these. Indices out of range are only reported by a gather of
+    the same indices: without one, the scatter stays if a place may be outside of its line. It also stays for
+    the places of whole sorted lines, where each element has one update.}];
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
 def IndexRowsPass : Pass<"index-rows", "::mlir::func::FuncOp"> {
-  let summary = "Makes gathers and scatters of rows of those that name each element of the rows";
+  let summary = "Turns gathers and scatters whose indices name each element of a row into ones of whole rows";
   let description = [{
-    An index along one dimension that is repeated along all behind it (index.unsqueeze(-1).expand(-1, columns), as
-    libraries for graphs write it) reaches prim as an index of each element of flat data. It becomes an index of each
-    row: there are fewer to be checked, sorted and looked through, and a row's elements lie side by side.
+    Graph libraries repeat an index along one dimension over all dimensions after it
+    (index.unsqueeze(-1).expand(-1, columns)). In prim this is an index for each element of flat data. The pass makes it
+    an index for each row: fewer indices are checked, sorted and searched, and the elements of a row are contiguous.
 
         %place = prim.broadcast %rows {dimensions = [0]} : (tensor<1000xi64>) -> tensor<1000x64xi64>
         %i = 64 * %place + prim.iota {dimension = 1}
@@ -111,22 +111,24 @@ def IndexRowsPass : Pass<"index-rows", "::mlir::func::FuncOp"> {
 
         %r = prim.scatter %zeros, %rows, %updates {axis = 0, kind = add} : ... -> tensor<100x64xf32>
 
-    One index a line stays: compare-scatters, which comes next, has its gradient without a scatter. The rows' indices
-    are computed of those of their first elements.}];
+    A scatter with one index a line stays as it is: a later pass, compare-scatters, computes its gradient without a
+    scatter. The index of a row is computed from that of its first element.}];
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
 def SortScattersPass : TargetedPass<"sort-scatters"> {
   let summary = "Sorts the indices of scatters of many updates";
   let description = [{
-    A kernel that must not update an element in two tasks at once gives each task some rows, for whose updates
-    it looks through all indices: rows times updates. Where the target has it sooner done, the indices
-    are sorted first, stably, and the updates read in their order: every task finds its own by a binary search, and
-    applies them in the order that they had. Scatters by the same indices share the sorted ones; indices that are
-    known are sorted at compile time. Where the indices are the places that a sort gave, each row gets one update, which
-    needs no order (`unique_indices`). Where indices are places along lines of the data, as those of a gather along one
-    dimension are, each line's are sorted by themselves, which a block of threads does, and the data's lines laid one behind the other;
-    but for places that nobody else checks, as one outside of its line would be another's.
+    Two tasks must not update an element at once. The kernel therefore gives each task some rows, and the task looks
+    through all indices for their updates: rows times updates. If the target is faster that way, the pass sorts the indices
+    first, stably, and reads the updates in that order. Every task then finds its updates by a binary search, and
+    applies them in their original order.
+
+    Scatters by the same indices share the sorted ones. Indices that are known are sorted at compile time. If the indices
+    are the places that a sort gave, each row gets one update, and no order is needed (`unique_indices`). If the indices
+    are places along lines of the data, as in the gradient of a gather along one dimension, the indices of each line
+    are sorted by themselves, by a block of threads, and the lines of the data are laid out one after the other. This needs
+    places that another op checks, as a place outside of its line would belong to another line.
 
         %r = prim.scatter %zeros, %indices, %updates {axis = 0, kind = add}
 
@@ -142,10 +144,10 @@ def SortScattersPass : TargetedPass<"sort-scatters"> {
 def SplitSortsPass : TargetedPass<"split-sorts"> {
   let summary = "Sorts long lines in runs, and merges these";
   let description = [{
-    A line that is too long for the memory in which the target's kernels sort is cut into runs of equal length, the last
-    one filled up with what goes last. Merging doubles the runs until there is one. Where the elements came from is
-    followed through all of these at the end. Of few elements, the first of a line, each run gives so many, and these are
-    sorted again, without merges.
+    A line that is too long for the memory in which the target's kernels sort is cut into runs of equal length; the last
+    one is padded with the value that sorts last. Merging doubles the runs until there is one. At the end the origin of
+    each element is followed through all of these ops. If only the first few elements of a line are wanted, each run
+    gives as many, and these are sorted again, without merges.
 
         %v, %i = prim.sort %x : (tensor<1x8192xf32>) -> (tensor<1x8192xf32>, tensor<1x8192xi64>)
 
@@ -200,14 +202,14 @@ def ComputeCountsPass : TargetedPass<"compute-counts"> {
 def FormFusionsPass : TargetedPass<"form-fusions"> {
   let summary = "Groups primitives into kernels";
   let description = [{
-    Puts every op that is not a contraction, a reshape or a non-splat constant into a prim.fusion. First
-    producers are fused with their consumers where one kernel can compute both, then siblings that read the
-    same tensor. A large value that takes several ops and is repeated for a few neighbours each stays in memory:
-    a kernel would compute it one element at a time. Where the target asks for it, small independent reductions of one shape become one kernel
-    whatever they read: the second steps of sums that were split. Cheap pointwise values are then recomputed
-    in the kernels that read them instead of being stored, where that moves fewer bytes and keeps no more
-    memory live at any step. Last, inputs of which a kernel reads only one slice are narrowed to it, and each
-    kernel gets its KernelSpec (`walks`).
+    Puts every op that is not a contraction, a reshape or a non-splat constant into a prim.fusion. First producers are
+    fused with their consumers where one kernel can compute both, then siblings that read the same tensor. A large value
+    that takes several ops and is repeated for a few neighbours each stays in memory: a kernel would compute it one
+    element at a time. Where the target asks for it, small independent reductions of one shape become one kernel
+    whatever they read: the second steps of sums that were split. Cheap pointwise values are then recomputed in the
+    kernels that read them instead of being stored, where that moves fewer bytes and keeps no more memory live at any
+    step. Last, inputs of which a kernel reads only one slice are narrowed to it, and each kernel gets its KernelSpec
+    (`walks`).
 
         %0 = prim.add %x, %y : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
         %1 = prim.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<8x4xf32>) -> tensor<4x8xf32>
@@ -250,11 +252,11 @@ def FuseHorizontallyPass : Pass<"fuse-horizontally", "::mlir::func::FuncOp"> {
 def CombineCollectivesPass : TargetedPass<"combine-collectives"> {
   let summary = "Exchanges gradients in buckets, as soon as these are computed";
   let description = [{
-    Collectives of one sort and one element type that do not wait for each other are combined, in the order in which what
-    they send is computed, until a bucket is as large as the target likes. Those in the middle of the step, such as statistics
-    of a batch norm, are not combined with gradients, which no other collective waits for. Each bucket then stands right behind the last kernel that it
-    waits for: the kernels that follow, of the rest of the backward pass, run while it is under way. Their
-    readers wait for the whole bucket.
+    Collectives of one sort and one element type that do not wait for each other are combined, in the order in which
+    what they send is computed, until a bucket is as large as the target likes. Those in the middle of the step, such as
+    statistics of a batch norm, are not combined with gradients, which no other collective waits for. Each bucket then
+    stands right behind the last kernel that it waits for: the kernels that follow, of the rest of the backward pass,
+    run while it is under way. Their readers wait for the whole bucket.
 
         %dw2 = prim.fusion "..." ...
         %dw1 = prim.fusion "..." ...

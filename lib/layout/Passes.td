@@ -54,9 +54,10 @@ def LayOutConvolutionsPass : TargetedPass<"lay-out-convolutions", "::mlir::func:
 def ExpandAttentionPass : TargetedPass<"expand-attention"> {
   let summary = "Makes contractions of attentions that no library runs whole";
   let description = [{
-    An attention stays one op where the target's library runs it (Target::runsInLibrary): of 16-bit floats, and of
-    so many features as its kernels take. Any other becomes products, a mask and a softmax. A gradient computes
-    the weights again from queries and keys, which --simplify finds to be those of the forward pass.
+    An attention stays one op if the target's library runs it (Target::runsInLibrary): if it has 16-bit floats and a
+    number of features that the library's kernels support. Any other becomes products, a mask and a softmax. The
+    gradient computes the weights again from queries and keys; --simplify then merges these with the weights of the
+    forward pass.
 
         %y, %stats = prim.attention %q, %k, %v {causal = false, scale = 1.250000e-01 : f64} ...
 
@@ -73,12 +74,12 @@ def ExpandAttentionPass : TargetedPass<"expand-attention"> {
 def ViewAttentionOperandsPass : TargetedPass<"view-attention-operands"> {
   let summary = "Lets attentions read and write parts of tensors where they lie";
   let description = [{
-    A library's attention reads each head of each position wherever strides lead it, and writes results so. What
-    transposes, reshapes and slices make of tensors before an attention, and after it as far as it leads to one
-    value, transposes, reshapes and concatenations of gradients, is not made: the attention is one of views
-    (prim.strided_attention). Sums on the way, as biases' gradients are, read what is written. Slices stay where they
-    read less than the tensor between them, which would be kept in memory for them, and all where the library cannot
-    read so (Target::runsInLibrary): where rows are not aligned.
+    A library's attention reads and writes each head of each position by strides. The pass therefore removes transposes,
+    reshapes and slices before an attention, and transposes, reshapes and concatenations of gradients after it if these
+    lead to one value: the attention becomes one of views (prim.strided_attention). Sums on the way, such as the
+    gradients of biases, read what the attention writes. Slices stay if they cover less than the tensor that they are
+    taken from, which would have to be kept in memory for them. Everything stays if the library cannot read the views
+    (Target::runsInLibrary), because rows are not aligned.
 
         %qkv = prim.dot_general %x, %w ... -> tensor<8x96x1536xbf16>
         %0 = prim.slice %qkv {limits = array<i64: 8, 96, 512>, starts = array<i64: 0, 0, 0>, ...}
@@ -92,8 +93,8 @@ def ViewAttentionOperandsPass : TargetedPass<"view-attention-operands"> {
             memref<8x96x8x64xbf16, strided<[147456, 1536, 64, 1]>>,
             memref<8x96x8x64xbf16, strided<[147456, 1536, 64, 1], offset: 512>>, ...
 
-    Behind --expand-attention, which leaves those that the library runs, and before the passes that lay out products,
-    which may make views of what is read here.
+    Runs after --expand-attention, which leaves the attentions that the library runs, and before the passes that lay out
+    products, which may turn what is read here into views.
   }];
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
@@ -120,8 +121,9 @@ def LayOutContractionsPass : TargetedPass<"lay-out-contractions"> {
 def SplitFactorizationsPass : TargetedPass<"split-factorizations"> {
   let summary = "Factors large matrices, and solves large triangular systems, by blocks";
   let description = [{
-    A kernel works on a matrix alone. Of matrices of two blocks or more (Target::getFactorizationBlock) kernels
-    factor the blocks on the diagonal, and the rest are matrix products in full precision, which a library runs.
+    A kernel factors one matrix without help from other kernels. If a matrix has two blocks or more
+    (Target::getFactorizationBlock), kernels factor the blocks on the diagonal only, and the rest are matrix products in
+    full precision, which a library runs.
 
         %x = prim.triangular_solve %a, %b {...} : (tensor<1x64x64xf32>, tensor<1x64x9xf32>) -> tensor<1x64x9xf32>
 
@@ -137,12 +139,12 @@ def SplitFactorizationsPass : TargetedPass<"split-factorizations"> {
 }
 
 def PadContractionsPass : TargetedPass<"pad-contractions", "::mlir::func::FuncOp", [Tf32Option]> {
-  let summary = "Pads matrices whose rows a library would rather have begin at aligned addresses";
+  let summary = "Pads matrices so that their rows begin at aligned addresses, where a library is faster so";
   let description = [{
-    Where matrix products are slower by rows of an extent that is no multiple of some elements
-    (Target::getContractionAlignment), operands are padded with zeros and results cut to what they were, if
-    that moves fewer bytes than could be moved in the time saved: the logits of a vocabulary of 50257 words,
-    and both products with their gradient. Kernels write and read padded matrices in place of others.
+    Matrix products can be slower if the extent of a row is not a multiple of some number of elements
+    (Target::getContractionAlignment). Operands are then padded with zeros, and results are sliced to their old shape, if
+    that moves fewer bytes than could be moved in the time saved. An example are the logits of a vocabulary of 50257 words,
+    and both products with their gradient. Kernels read and write the padded matrices directly.
 
         %0 = prim.dot_general %x, %w {...} : (tensor<8192x768xf32>, tensor<50257x768xf32>) -> tensor<8192x50257xf32>
 

@@ -8,11 +8,12 @@ include "mlir/Pass/PassBase.td"
 def FormAttentionPass : Pass<"form-attention", "::mlir::func::FuncOp"> {
   let summary = "Makes attentions primitives, which a library can run whole";
   let description = [{
-    Before the derivative, so that the gradient is one op as well, which needs no weights of the forward pass but
-    the logarithm of each query's sum. A mask becomes a bias if it says where to look and no more: booleans, or
-    floats of which a select makes 0 or a number that hides (not in f16, whose range is too small for such). Others, and
-    those with a softcap, are decomposed like every composite. Gradients that a file holds itself
-    (nn.attention_backward), if there is no mask, are those of an attention that they compute again: --simplify finds it to be the file's.
+    Runs before the derivative, so that the gradient is one op as well. That op needs the logarithm of each query's sum
+    in place of the weights of the forward pass. A mask becomes a bias if it only hides keys: booleans, or floats that a
+    select makes 0 or a number low enough to hide (not in f16, whose range is too small). Attentions with other masks,
+    and those with a softcap, are decomposed like every composite. A gradient that the file holds itself
+    (nn.attention_backward) becomes the gradient of an attention that is computed again, if there is no mask; --simplify
+    merges that attention with the one of the file.
 
         %y = nn.attention %q, %k, %v {causal = true, scale = 1.250000e-01 : f64} : ... -> tensor<8x12x1024x64xbf16>
 
@@ -30,11 +31,11 @@ def FormAttentionPass : Pass<"form-attention", "::mlir::func::FuncOp"> {
 def SinkViewsPass : Pass<"sink-views", "::mlir::func::FuncOp"> {
   let summary = "Moves transposes of rows behind the linear layers that read them";
   let description = [{
-    A linear layer gives the same of each row, wherever the row lies. Modules that want positions before the batch
-    transpose what they read and what they give, with layers in between: where all that is read of what a layer
-    gives has the rows in their own order again, the transpose before the layer moves behind it, where views are
-    simplified. Before the derivative, whose products then read rows where they lie, too; behind what recognises
-    attentions by their views.
+    A linear layer computes each row by itself, so the order of rows does not matter to it. Modules that want positions
+    before the batch transpose their input and their output, with linear layers in between. If all readers of a layer's
+    output transpose the rows back, the transpose before the layer moves behind it, where the two cancel. Runs before
+    the derivative, whose products then need no transposes either, and after the passes that recognise attentions by
+    their transposes.
 
         %t = prim.transpose %x {permutation = array<i64: 1, 0, 2>} : (tensor<8x5x4xf32>) -> tensor<5x8x4xf32>
         %y = nn.linear %t, %w {transpose_w = true} : (tensor<5x8x4xf32>, tensor<6x4xf32>) -> tensor<5x8x6xf32>
@@ -66,12 +67,12 @@ def DecomposePass : Pass<"decompose", "::mlir::func::FuncOp"> {
 def SplitWindowsPass : Pass<"split-windows", "::mlir::func::FuncOp"> {
   let summary = "Reduces large windows one dimension after the other, and in two steps";
   let description = [{
-    A kernel has the elements of a window as code, one by one. Windows of many elements are split until each has
-    few: into one for each dimension, into blocks that are reduced where windows do not overlap, and into windows
-    over the results of smaller ones. Windows of several dimensions that overlap so much that each element is in
-    more than 16 of them are split as well: they read less, dimension by dimension. What is added to the greatest element
-    of each window is added to the greatest of rows first, then to where a row has it, or where code would have to name too many
-    windows, scattered to where that is.
+    A kernel holds code for each element of a window. Windows of many elements are therefore split until each has few
+    elements: into one window for each dimension, into blocks that are reduced first if windows do not overlap, or into
+    windows over the results of smaller windows. Windows of several dimensions are also split if they overlap so much
+    that each element is in more than 16 of them, as one dimension after the other reads less. The gradient of a
+    maximum, which adds to the greatest element of each window, first adds to the row with the greatest element and then
+    to the element in that row. If that code would have to name too many windows, the updates are scattered.
 
         %y = prim.reduce_window sum %x {window = [1, 100], strides = [1, 1], ...} : (tensor<8x999xf32>) -> tensor<8x900xf32>
 
@@ -109,14 +110,19 @@ def SimplifyPass : Pass<"simplify", "::mlir::func::FuncOp"> {
 def RoundContractionsPass : Pass<"round-contractions", "::mlir::func::FuncOp"> {
   let summary = "Stores what contractions read and give in 16-bit floats (mixed precision)";
   let description = [{
-    Matrix products, convolutions and attentions of f32 read their factors rounded to bf16 or f16, sum in f32 and give their
-    results rounded. Everything between is computed in f32: normalisations, functions, reductions, the loss. What
-    is rounded for a contraction is so for all that read it, and kept in 16 bits alone; but for an argument of the function and
-    a sum, which are more exact for others: parameters, which an optimizer updates in f32, and
-    residual connections; and for what others compare with other values (the greatest of some, which a gradient looks for
-    among them), or of which they compute a steep function (a logarithm, an exponential). A product that leads to no other contraction gives the f32 of its sums, as do
-    gradients of weights. What is averaged by rounded probabilities of a softmax is divided by their sum. A product of full precision
-    stays as it is, and so does one that adds nothing up.
+    Matrix products, convolutions and attentions of f32 read their factors rounded to bf16 or f16, sum in f32 and round
+    their results. Everything in between is computed in f32: normalisations, functions, reductions, the loss.
+
+    A value that is rounded for a contraction is rounded for all its readers, and only the 16 bits are kept. Exceptions,
+    whose other readers see the f32 value:
+    - an argument of the function: parameters, which an optimizer updates in f32;
+    - a sum: residual connections;
+    - a value that is compared with others (a gradient looks for the greatest of some values among them);
+    - a value to which a steep function is applied (a logarithm, an exponential).
+
+    A product that leads to no other contraction gives its sums in f32, as gradients of weights do. An average weighted by
+    the rounded probabilities of a softmax is divided by their sum. A product of full precision stays as it is, and so does
+    an outer product, which sums nothing.
 
         %y = prim.dot_general %x, %w ... : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
 
@@ -133,17 +139,17 @@ def RoundContractionsPass : Pass<"round-contractions", "::mlir::func::FuncOp"> {
 }
 
 def RecognizeAttentionPass : Pass<"recognize-attention", "::mlir::func::FuncOp"> {
-  let summary = "Makes whole attentions of their parts, and masks that are known into none";
+  let summary = "Recognises attentions by their parts, and removes masks that are known";
   let description = [{
-    For targets whose library runs attention whole. Of products around a softmax over the keys, with a scale and
-    masks between, nn.attention is made where nothing else reads scores or weights. Masks that are
-    computed from constants are evaluated: one that hides nothing goes, one that hides s > t alone becomes
-    `causal`. Runs on what the import gives, before the derivative.
+    For targets whose library runs attention whole. Two products around a softmax over the keys, with a scale and
+    masks in between, become nn.attention if nothing else reads the scores or weights. Masks that are
+    computed from constants are evaluated: a mask that hides nothing is removed, one that hides exactly s > t becomes
+    `causal`. Runs on the imported graph, before the derivative.
 
-    Values stay the same up to rounding where scores are numbers below 1e22: then the lowest finite float hides as
-    -inf does, and a guard against weights that are no numbers has nothing to do. Where a row may be hidden
-    entirely such a number stays what it is. Models in 16-bit floats round scores between ops, as nn.attention does
-    not; with `widen-scores` these are recognised too.
+    Values stay the same up to rounding if scores are below 1e22: then the lowest finite float hides as
+    -inf does, and a guard against NaN weights has no effect. If a row may be hidden
+    entirely, the finite number stays. Models in 16-bit floats round scores between ops, which nn.attention does
+    not do; with `widen-scores` these are recognised, too.
 
         %0 = nn.matmul %q, %kt : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
         %1 = prim.mul %0, %quarter : (tensor<2x4x8x8xf32>, tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>

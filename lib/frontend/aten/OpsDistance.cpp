@@ -35,7 +35,7 @@ Entities pairwiseDistance(Node &node) {
   if (a.rank() == 0)
     fail("needs vectors along the last dimension");
   int64_t last = a.rank() - 1;
-  Tensor y = norm(a - b + node.number("eps"), node.number("p"), {last});
+  Tensor y = norm(asFloat(node, a - b) + node.number("eps"), node.number("p"), {last});
   if (!node.boolean("keepdim"))
     return {y};
   SmallVector<int64_t> shape(a.shape());

@@ -89,15 +89,17 @@ Entities cumulativeTrapezoid(Node &node) {
   std::optional<Trapezoids> all = trapezoidsOf(node);
   if (!all)
     return {asFloat(node, node.in("y"))};
-  Tensor areas = asFloat(node, all->sums);
-  if (all->widths) {
-    Tensor widths = asFloat(node, *all->widths);
-    Type type = promoteTypes(widths.elementType(), areas.elementType());
-    areas = widths.convert(type) / 2.0 * areas.convert(type);
-  } else {
-    areas = areas * (node.number("dx") / 2);
-  }
-  return {prim::cumulative(prim::ReduceKind::sum, areas, all->dim)};
+  auto [y, dim, sums, widths] = *all;
+  auto accumulated = [&, dim = dim](Tensor x) {
+    return prim::cumulative(prim::ReduceKind::sum, x, dim);
+  };
+  if (!widths)
+    return {accumulated(asFloat(node, sums) * (node.number("dx") / 2))};
+  Type type = promoteTypes(widths->elementType(), sums.elementType());
+  Tensor doubled = widths->convert(type) * sums.convert(type); // narrow integers wrap around
+  if (isa<IntegerType>(type))
+    doubled = doubled.convert(node.builder().getI64Type());
+  return {asFloat(node, accumulated(doubled)) / 2.0};
 }
 
 // ---- derivatives ----

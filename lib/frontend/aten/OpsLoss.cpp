@@ -195,13 +195,13 @@ Entities hingeEmbedding(Node &node) {
 /// max(0, |a - p| - |a - n| + margin); with swap the nearer of |a - n| and |p - n|
 Entities tripletMargin(Node &node) {
   Type type = resultType(node, {"anchor", "positive", "negative"});
-  auto in = [&](StringRef name) { return asFloat(node, asTensor(node, name, type)); };
+  auto in = [&](StringRef name) { return asTensor(node, name, type); };
   Tensor anchor = in("anchor"), positive = in("positive"), negative = in("negative");
   auto distance = [&](Tensor x, Tensor y) {
     auto [a, b] = node.broadcast(x, y);
     if (a.rank() == 0)
       fail("needs vectors along the last dimension");
-    return norm(a - b + node.real("eps"), node.number("p"), {a.rank() - 1});
+    return norm(asFloat(node, a - b) + node.real("eps"), node.number("p"), {a.rank() - 1});
   };
   Tensor apart = distance(anchor, negative);
   if (node.boolean("swap")) {

@@ -39,3 +39,23 @@ TEST_CASE("TorchScript: ranges of integers from 2^53 + 1 on") {
   CHECK_THAT(irOf("    return torch.arange(0, 18014398509481986, 9007199254740993)\n"),
              Contains("9007199254740993") && Contains("tensor<2xi64>"));
 }
+
+TEST_CASE("TorchScript: narrow integers wrap around before they become floats") {
+  std::vector<double> numbers;
+  for (int i = 0; i < 24; ++i)
+    numbers.push_back(i * 37 % 256);
+  auto results = [&](const std::string &call) {
+    Imported module = importScripted(withBody("    n = torch.to(x, 0)\n    m = torch.mul(n, 3)\n"
+                                              "    return torch." +
+                                              call + "\n"),
+                                     typedX());
+    REQUIRE(module.problems() == "");
+    return module.run({{"x", array({4, 6}, numbers)}}).begin()->second.values;
+  };
+  auto areas = results("cumulative_trapezoid(n, m)");
+  areas.resize(5);
+  CHECK(areas == std::vector<double>{5.5, 22, 49.5, 88, 137.5});
+  CHECK(results("pairwise_distance(n, m)")[0] == Approx(335.803528).epsilon(1e-6));
+  CHECK(results("triplet_margin_loss(n, m, n, reduction=0)")[0] ==
+        Approx(336.803528).epsilon(1e-6));
+}

@@ -159,19 +159,15 @@ bool codegen::fitsBlock(prim::SortOp op, const KernelTarget &target) {
 }
 
 int64_t codegen::emitBlockSort(BodyEmitter &emitter, prim::SortOp op, ValueRange results,
-                               const Domain &domain, ArrayRef<unsigned> outer,
-                               ArrayRef<AffineExpr> row) {
-  BlockSort sort(emitter, op, row);
+                               const Lines &lines) {
+  BlockSort sort(emitter, op, lines.position);
   OpBuilder &b = emitter.builder();
-  int64_t tasks = 1;
-  for (unsigned dim : outer)
-    tasks *= domain.extents[dim];
-  auto [task, last] = emitter.tasks(tasks);
+  auto [task, last] = emitter.tasks(lines.count);
   Value number = task;
   Value isTask = b.create<arith::CmpIOp>(emitter.loc(), arith::CmpIPredicate::slt, number, last);
   branch(emitter, isTask, [&] {
-    setRow(emitter, domain, outer, number);
+    lines.enter(number);
     sort.emit(results);
   });
-  return tasks;
+  return lines.count;
 }

@@ -163,6 +163,23 @@ void codegen::setRow(BodyEmitter &emitter, const Domain &domain, ArrayRef<unsign
   }
 }
 
+Lines::Lines(BodyEmitter &emitter, const Domain &domain, unsigned along,
+             std::optional<unsigned> lanes)
+    : emitter(emitter), domain(domain) {
+  IndexEmitter &index = emitter.indices();
+  for (unsigned d = 0; d < domain.extents.size(); ++d) {
+    index.setDim(d, index.constant(0), domain.extents[d]);
+    position.push_back(index.dim(d));
+    if (d == along)
+      continue;
+    withoutAlong.push_back(index.dim(d));
+    if (d == lanes)
+      continue;
+    numbered.push_back(d);
+    count *= domain.extents[d];
+  }
+}
+
 int64_t codegen::forEachRow(BodyEmitter &emitter, func::FuncOp function, int64_t rows,
                             int64_t rowElements, function_ref<void(Value)> body) {
   OpBuilder &b = emitter.builder();

@@ -61,6 +61,27 @@ void whereInside(BodyEmitter &emitter, llvm::ArrayRef<IndexRange> ranges,
 void setRow(BodyEmitter &emitter, const Domain &domain, llvm::ArrayRef<unsigned> dims,
             mlir::Value row);
 
+/// The lines of a tensor along a dimension, which a kernel walks element by element, and how they
+/// are numbered.
+struct Lines {
+  /// Sets all loop variables to the first element. Elements along `lanes`, if that is a dimension,
+  /// are lines of the lanes of one vector, which have one number.
+  Lines(BodyEmitter &emitter, const Domain &domain, unsigned along,
+        std::optional<unsigned> lanes = std::nullopt);
+
+  /// Sets the loop variables to the first element of a line.
+  void enter(mlir::Value number) const { setRow(emitter, domain, numbered, number); }
+
+  int64_t count = 1;                                // how many numbers there are
+  llvm::SmallVector<mlir::AffineExpr> position;     // of an element
+  llvm::SmallVector<mlir::AffineExpr> withoutAlong; // the same in a tensor without the dimension
+  llvm::SmallVector<unsigned> numbered;             // dimensions
+
+private:
+  BodyEmitter &emitter;
+  const Domain &domain;
+};
+
 /// Splits `rows` rows of `rowElements` elements into tasks and loops over the rows of the tasks
 /// that this call of the function does. Returns the number of all tasks.
 int64_t forEachRow(BodyEmitter &emitter, mlir::func::FuncOp function, int64_t rows,

@@ -22,20 +22,10 @@ static KernelFunction emitCumulativeInOrder(exec::KernelOp kernel, ModuleOp modu
   func::FuncOp function = target.createFunction(kernel, module, /*inLanes=*/false);
   BodyEmitter emitter(kernel, function, target, errors, rank);
   IndexEmitter &index = emitter.indices();
-  SmallVector<unsigned> outer;
-  SmallVector<AffineExpr> position;
-  int64_t rows = 1;
-  for (unsigned i = 0; i < rank; ++i) {
-    index.setDim(i, index.constant(0), domain.extents[i]);
-    position.push_back(index.dim(i));
-    if (i == scan.along)
-      continue;
-    outer.push_back(i);
-    rows *= domain.extents[i];
-  }
-  int64_t tasks = forEachRow(emitter, function, rows, extent, [&](Value row) {
-    if (!outer.empty())
-      setRow(emitter, domain, outer, row);
+  const Lines lines(emitter, domain, scan.along);
+  ArrayRef<AffineExpr> position = lines.position;
+  int64_t tasks = forEachRow(emitter, function, lines.count, extent, [&](Value line) {
+    lines.enter(line);
     index.setDim(scan.along, index.constant(0), extent);
     Value first;
     {

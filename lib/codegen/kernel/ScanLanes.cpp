@@ -28,23 +28,11 @@ KernelFunction codegen::emitArgReduceInLanes(exec::KernelOp kernel, ModuleOp mod
   OpBuilder &b = emitter.builder();
   Location loc = kernel.getLoc();
   IndexEmitter &index = emitter.indices();
-  SmallVector<unsigned> outer;
-  SmallVector<AffineExpr> position, kept;
-  int64_t rows = 1;
-  for (unsigned d = 0; d < rank; ++d) {
-    index.setDim(d, index.constant(0), domain.extents[d]);
-    position.push_back(index.dim(d));
-    if (d == scan.along)
-      continue;
-    kept.push_back(index.dim(d));
-    if (hasColumns && d == inner)
-      continue;
-    outer.push_back(d);
-    rows *= domain.extents[d];
-  }
+  const Lines lines(emitter, domain, scan.along, hasColumns ? std::optional(inner) : std::nullopt);
+  ArrayRef<AffineExpr> position = lines.position;
   if (ReferenceArray::count(scan.shape()) == 0)
     return {function, target.getLaunchShape(function, 0)};
-  int64_t taskColumns = target.shareReduction(function, {rows, columns, extent}).columns;
+  int64_t taskColumns = target.shareReduction(function, {lines.count, columns, extent}).columns;
   auto blocks = static_cast<int64_t>(llvm::divideCeil(columns, taskColumns));
 
   auto select = [&](Value condition, Value a, Value c) -> Value {
@@ -77,14 +65,13 @@ KernelFunction codegen::emitArgReduceInLanes(exec::KernelOp kernel, ModuleOp mod
       if (hasResult)
         b.setInsertionPointToStart(
             b.create<scf::IfOp>(loc, hasResult, /*withElseRegion=*/false).thenBlock());
-      emitter.store(0, kept, place);
+      emitter.store(0, lines.withoutAlong, place);
     });
   };
   int64_t tasks =
-      forEachRow(emitter, function, rows * blocks, extent * taskColumns, [&](Value task) {
-        auto [row, block] = index.divide(task, blocks, rows * blocks);
-        if (!outer.empty())
-          setRow(emitter, domain, outer, row);
+      forEachRow(emitter, function, lines.count * blocks, extent * taskColumns, [&](Value task) {
+        auto [line, block] = index.divide(task, blocks, lines.count * blocks);
+        lines.enter(line);
         if (!hasColumns)
           return emitRow(nullptr);
         Value column = b.create<arith::AddIOp>(
@@ -115,17 +102,8 @@ KernelFunction codegen::emitCumulativeInLanes(exec::KernelOp kernel, ModuleOp mo
   OpBuilder &b = emitter.builder();
   Location loc = kernel.getLoc();
   IndexEmitter &index = emitter.indices();
-  SmallVector<unsigned> outer;
-  SmallVector<AffineExpr> position;
-  int64_t rows = 1;
-  for (unsigned d = 0; d < rank; ++d) {
-    index.setDim(d, index.constant(0), domain.extents[d]);
-    position.push_back(index.dim(d));
-    if (d == scan.along)
-      continue;
-    outer.push_back(d);
-    rows *= domain.extents[d];
-  }
+  const Lines lines(emitter, domain, scan.along);
+  ArrayRef<AffineExpr> position = lines.position;
   if (ReferenceArray::count(scan.shape()) == 0)
     return {function, target.getLaunchShape(function, 0)};
 
@@ -136,9 +114,8 @@ KernelFunction codegen::emitCumulativeInLanes(exec::KernelOp kernel, ModuleOp mo
     return prim::neutralElement(op.getKind(), type,
                                 getElementTypeOrSelf(scan.operand).isUnsignedInteger());
   };
-  int64_t tasks = forEachRow(emitter, function, rows, extent, [&](Value row) {
-    if (!outer.empty())
-      setRow(emitter, domain, outer, row);
+  int64_t tasks = forEachRow(emitter, function, lines.count, extent, [&](Value line) {
+    lines.enter(line);
     Value before = emitter.constant(initial(accumulator));
     // All lanes take part to the end.
     forLoop(emitter, index.constant(0), index.constant(extent), lanes, before,

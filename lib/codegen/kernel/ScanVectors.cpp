@@ -23,7 +23,8 @@ public:
       : scan(scan), target(target), domain(scan.shape()), function(function),
         emitter(kernel, function, target, errors, static_cast<unsigned>(domain.extents.size())),
         b(emitter.builder()), loc(emitter.loc()), index(emitter.indices()),
-        lanesDim(static_cast<unsigned>(domain.innermost())), extent(domain.extents[scan.along]) {}
+        lanesDim(static_cast<unsigned>(domain.innermost())), extent(domain.extents[scan.along]),
+        lines(emitter, domain, scan.along, lanesDim) {}
 
   KernelFunction emit();
 
@@ -52,7 +53,8 @@ private:
   IndexEmitter &index;
   unsigned lanesDim;
   int64_t extent;
-  SmallVector<AffineExpr> position, kept;
+  Lines lines;
+  ArrayRef<AffineExpr> position = lines.position;
 };
 
 /// A vector of neighbours, each a scan of its own.
@@ -82,7 +84,7 @@ void VectorScan::walkColumns() {
                 return {next};
               });
   if (scan.argReduce)
-    emitter.store(0, kept, last[1]);
+    emitter.store(0, lines.withoutAlong, last[1]);
 }
 
 /// Each lane finds the first of its elements, in the order of the op; then the least index at which
@@ -116,28 +118,13 @@ void VectorScan::walkRow() {
     return b.create<arith::MinUIOp>(loc, a, c);
   });
   target.setLanes(emitter, ~0u, 1);
-  emitter.store(0, kept, place);
+  emitter.store(0, lines.withoutAlong, place);
 }
 
 KernelFunction VectorScan::emit() {
-  bool inColumns = lanesDim != scan.along;
-  SmallVector<unsigned> outer;
-  int64_t rows = 1;
-  for (unsigned d = 0; d < domain.extents.size(); ++d) {
-    index.setDim(d, index.constant(0), domain.extents[d]);
-    position.push_back(index.dim(d));
-    if (d == scan.along)
-      continue;
-    kept.push_back(index.dim(d));
-    if (d == lanesDim)
-      continue;
-    outer.push_back(d);
-    rows *= domain.extents[d];
-  }
-  if (!inColumns) {
-    int64_t tasks = forEachRow(emitter, function, rows, extent, [&](Value row) {
-      if (!outer.empty())
-        setRow(emitter, domain, outer, row);
+  if (lanesDim == scan.along) {
+    int64_t tasks = forEachRow(emitter, function, lines.count, extent, [&](Value line) {
+      lines.enter(line);
       walkRow();
     });
     return {function, target.getLaunchShape(function, tasks)};
@@ -145,10 +132,10 @@ KernelFunction VectorScan::emit() {
   int64_t columns = domain.extents[lanesDim], width = target.chooseLanes(columns, kUnroll);
   target.setLanes(emitter, lanesDim, width);
   auto blocks = static_cast<int64_t>(llvm::divideCeil(columns, width));
-  int64_t tasks = forEachRow(emitter, function, rows * blocks, extent * width, [&](Value task) {
-    auto [row, block] = index.divide(task, blocks, rows * blocks);
-    if (!outer.empty())
-      setRow(emitter, domain, outer, row);
+  int64_t count = lines.count * blocks;
+  int64_t tasks = forEachRow(emitter, function, count, extent * width, [&](Value task) {
+    auto [line, block] = index.divide(task, blocks, count);
+    lines.enter(line);
     Value low = b.create<arith::MulIOp>(loc, block, index.constant(width));
     Value high = b.create<arith::MinUIOp>(
         loc, b.create<arith::AddIOp>(loc, low, index.constant(width)), index.constant(columns));

@@ -22,11 +22,10 @@ void emitSelection(BodyEmitter &emitter, prim::SortOp op, llvm::ArrayRef<mlir::A
 /// share.
 bool fitsBlock(prim::SortOp op, const KernelTarget &target);
 
-/// Where lanes are threads: sorts the rows, a task each, which loop variables `outer` of the domain
-/// number. Otherwise like emitQuickSort, into any of the results. Returns the number of tasks.
+/// Where lanes are threads: sorts the lines, a task each. Otherwise like emitQuickSort, into any of
+/// the results. Returns the number of tasks.
 int64_t emitBlockSort(BodyEmitter &emitter, prim::SortOp op, mlir::ValueRange results,
-                      const Domain &domain, llvm::ArrayRef<unsigned> outer,
-                      llvm::ArrayRef<mlir::AffineExpr> row);
+                      const Lines &lines);
 
 /// Stores the element that comes to place `at` (i64) of the row of the operand in which `row` lies
 /// into the outputs, which are `results` of the op.

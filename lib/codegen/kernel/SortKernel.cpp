@@ -110,22 +110,13 @@ FailureOr<KernelFunction> codegen::emitSortKernel(exec::KernelOp kernel, ModuleO
   func::FuncOp function = target.createFunction(kernel, module, inLanes);
   BodyEmitter emitter(kernel, function, target, errors, rank + 2);
   IndexEmitter &index = emitter.indices();
-  SmallVector<unsigned> outer;
-  SmallVector<AffineExpr> own;
-  int64_t rows = 1;
-  for (unsigned i = 0; i < rank; ++i) {
-    index.setDim(i, index.constant(0), shape[i]);
-    own.push_back(index.dim(i));
-    if (i == along)
-      continue;
-    outer.push_back(i);
-    rows *= shape[i];
-  }
+  const Lines lines(emitter, domain, along);
+  ArrayRef<AffineExpr> own = lines.position;
   if (ReferenceArray::count(shape) == 0 || (sort && sort.getCount() == 0))
     return KernelFunction{function, target.getLaunchShape(function, 0)};
 
   if (sort && inLanes && extent > kMostByRank && fitsBlock(sort, target)) {
-    int64_t tasks = emitBlockSort(emitter, sort, results, domain, outer, own);
+    int64_t tasks = emitBlockSort(emitter, sort, results, lines);
     return KernelFunction{function, target.getLaunchShape(function, tasks)};
   }
 
@@ -140,9 +131,8 @@ FailureOr<KernelFunction> codegen::emitSortKernel(exec::KernelOp kernel, ModuleO
   int64_t cost = extent * (byRank ? extent : llvm::Log2_64_Ceil(static_cast<uint64_t>(extent)) + 1);
   int64_t tasks =
       inLanes ? forEachElement(emitter, function, shape, placeElement)
-              : forEachRow(emitter, function, rows, cost, [&](Value row) {
-                  if (!outer.empty())
-                    setRow(emitter, domain, outer, row);
+              : forEachRow(emitter, function, lines.count, cost, [&](Value line) {
+                  lines.enter(line);
                   if (isLong)
                     return emitQuickSort(emitter, sort, results, own);
                   forLoop(emitter, index.constant(0), index.constant(extent), 1, [&](Value i) {

@@ -229,7 +229,8 @@ Entities poissonNll(Node &node) {
 Entities marginRanking(Node &node) {
   auto [a, b] = operands(node, "input1", "input2");
   auto [difference, target] = node.broadcast(a - b, node.in("target").convert(a.elementType()));
-  return {reduced(node, atLeastZero(-target * difference + node.number("margin")))};
+  Tensor apart = asFloat(node, -target * difference); // the margin is a float
+  return {reduced(node, atLeastZero(apart + node.number("margin")))};
 }
 
 /// The cosine of the angle along a dimension. Each norm is at least eps, which PyTorch writes into

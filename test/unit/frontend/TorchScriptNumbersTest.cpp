@@ -40,7 +40,7 @@ TEST_CASE("TorchScript: ranges of integers from 2^53 + 1 on") {
              Contains("9007199254740993") && Contains("tensor<2xi64>"));
 }
 
-TEST_CASE("TorchScript: narrow integers wrap around before they become floats") {
+TEST_CASE("TorchScript: integers become floats where PyTorch makes them floats") {
   std::vector<double> numbers;
   for (int i = 0; i < 24; ++i)
     numbers.push_back(i * 37 % 256);
@@ -55,6 +55,8 @@ TEST_CASE("TorchScript: narrow integers wrap around before they become floats") 
   auto areas = results("cumulative_trapezoid(n, m)");
   areas.resize(5);
   CHECK(areas == std::vector<double>{5.5, 22, 49.5, 88, 137.5});
+  CHECK(results("margin_ranking_loss(torch.to(x, 4), torch.zeros([6], dtype=4), "
+                "torch.ones([6], dtype=4), 0.5)")[0] == Approx(0.5 / 24));
   CHECK(results("pairwise_distance(n, m)")[0] == Approx(335.803528).epsilon(1e-6));
   CHECK(results("triplet_margin_loss(n, m, n, reduction=0)")[0] ==
         Approx(336.803528).epsilon(1e-6));

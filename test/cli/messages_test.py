@@ -274,6 +274,22 @@ func.func @forward(%w: tensor<5x3xf32> {accc.name = "w", accc.role = #prim.role<
         _, error = self.accc(*run, code=DATA)
         self.assertEqual(error, "accc: error: eval_step: words[1,1] = 60 (and 1 more): rows are 0 to 4\n")
 
+    def test_rows_of_a_table_without_rows(self):
+        for count, code, told in (0, DONE, ""), (2, DATA, "an index of a gather is out of range"):
+            words = f"""
+func.func @forward(%t: tensor<0x3xf32> {{accc.name = "t", accc.role = #prim.role<input>}},
+                   %i: tensor<{count}xi64> {{accc.name = "i", accc.role = #prim.role<input>}})
+    -> (tensor<{count}x3xf32> {{accc.name = "y", accc.role = #prim.role<output>}}) {{
+  %0 = prim.gather %t, %i {{axis = 0 : i64}} : (tensor<0x3xf32>, tensor<{count}xi64>) -> tensor<{count}x3xf32>
+  return %0 : tensor<{count}x3xf32>
+}}
+"""
+            (self.folder / "words.mlir").write_text(words)
+            self.accc("compile", "words.mlir", "-o", "words.so")
+            write_safetensors(self.folder / "i.safetensors", {"t": ("F32", [0, 3], b""), "i": ("I64", [count], bytes(8 * count))})
+            _, error = self.accc("run", "words.so", "--entry", "eval_step", "--inputs", "i.safetensors", code=code)
+            self.assertIn(told, error)
+
     def test_a_row_that_the_model_computes_is_told_by_its_bounds(self):
         words = """
 func.func @forward(%w: tensor<5x3xf32> {accc.name = "w", accc.role = #prim.role<parameter>},

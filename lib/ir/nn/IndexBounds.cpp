@@ -123,5 +123,6 @@ std::optional<IndexBounds> accc::findIndexBounds(Value input) {
         add(*wrapped);
       }
     }
-  return found;
+  // Rows of a table that has none: every index is wrong, and no message helps to find a right one.
+  return found && found->first < found->end ? found : std::nullopt;
 }

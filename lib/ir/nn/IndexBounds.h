@@ -23,7 +23,8 @@ struct IndexBounds {
 };
 
 /// The bounds outside of which some element of `input` is an error in the data of the ops that it
-/// reaches with all of its elements unchanged; none where there is no such op.
+/// reaches with all of its elements unchanged; none where there is no such op, and none where every
+/// element is an error.
 std::optional<IndexBounds> findIndexBounds(mlir::Value input);
 
 } // namespace accc

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Attributes of a module's parts that are neither parameters nor buffers: what forward sets them to is in no file."""
 
+import collections
 import contextlib
 from collections.abc import Iterator, Mapping
 
@@ -8,12 +9,15 @@ import torch
 
 Values = Mapping[torch.nn.Module, Mapping[str, "_Held"]]
 
-_OF_PYTORCH = set(vars(torch.nn.Module())) | {"forward"}
-"""What PyTorch keeps in a module, parameters and buffers among it, and what exports put in the place of the method."""
+_HOOKS = {name for name, x in vars(torch.nn.Module()).items() if isinstance(x, collections.OrderedDict)}
+"""What holds the hooks of a module, which forward may register when it is called first."""
+
+_OF_PYTORCH = (set(vars(torch.nn.Module())) - _HOOKS) | {"forward"}
+"""What else PyTorch keeps in a module, parameters and buffers among it, and what exports put in the place of the method."""
 
 
 def attributes_of(module: torch.nn.Module) -> Values:
-    """Those of each part, with lists and dicts as they are now."""
+    """Those of each part, with lists and dicts as they are now, and its hooks."""
     memory = _memory_of(module)
     return {part: {name: _Held(x, memory) for name, x in vars(part).items() if name not in _OF_PYTORCH} for part in module.modules()}
 
@@ -63,7 +67,7 @@ class _Held:
 
     def __init__(self, value: object, memory: set[int]) -> None:
         self.value = value
-        self.content = value.copy() if type(value) in (list, dict) else None
+        self.content = value.copy() if type(value) in (list, dict, collections.OrderedDict) else None
         tensors = {key: x for key, x in self.elements().items() if type(x) is torch.Tensor and not x.is_inference()}
         tensors = {key: x for key, x in tensors.items() if address_of(x) not in memory}
         self.versions = {key: x._version for key, x in tensors.items()}

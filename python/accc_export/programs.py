@@ -21,6 +21,7 @@ from .exporters import Axes, Shapes, open_shapes, with_ranges
 from .failures import first_lines
 from .files import write_whole
 from .joint import aliases, behind, with_backward
+from .masks import plain_indices
 from .modules import State
 from .observing import Observation
 from .sizes import traced_alignments
@@ -120,7 +121,7 @@ def _traceable(
     with warnings.catch_warnings(), known_constants(fixed), flat_forward(module, call, list(inputs), returned):
         warnings.simplefilter("ignore")
         dropouts = contextlib.nullcontext() if loss is None else plain_dropouts()
-        with plain_drop_paths(), dropouts, traced_data(), TracedFreezes(), settled_parts(), traced_alignments():
+        with plain_drop_paths(), dropouts, plain_indices(), traced_data(), TracedFreezes(), settled_parts(), traced_alignments():
             yield
 
 
@@ -210,7 +211,8 @@ _OF_TRACING = ("stack_trace", "from_node")
 
 
 def write_program(program: torch.export.ExportedProgram, path: pathlib.Path) -> None:
-    """Writes the program, without what tells of the machine and the batch that it was exported with."""
+    """Writes the program, without what tells of the machine and the batch that it was exported with. Raises ExportError for what no file
+    can hold."""
     for part in program.graph_module.modules():
         if isinstance(part, torch.fx.GraphModule):
             for node in part.graph.nodes:
@@ -220,7 +222,16 @@ def write_program(program: torch.export.ExportedProgram, path: pathlib.Path) -> 
     _resolve(program)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        write_whole(path, lambda file: torch.export.save(program, file))
+        write_whole(path, lambda file: _save(program, file))
+
+
+def _save(program: torch.export.ExportedProgram, file: str) -> None:
+    try:
+        torch.export.save(program, file)
+    except OSError:
+        raise
+    except Exception as error:  # whatever PyTorch has no form for
+        raise ExportError(f"torch.export.save fails: {first_lines(error)}") from error
 
 
 def _resolve(program: torch.export.ExportedProgram) -> None:

@@ -120,6 +120,25 @@ class Flat(nn.Module):
         return {"loss": self.layer(x).square().mean()}
 
 
+class Captured(nn.Module):
+    """Reads what a part gives, by a hook that the first call registers, as transformers does."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner, self.head = nn.Linear(4, 4), nn.Linear(4, 2)
+
+    def forward(self, x):
+        if not hasattr(self, "is_hooked"):
+            self.inner.register_forward_hook(lambda part, given, result: caught.append(result))
+            self.is_hooked = True
+        caught.clear()
+        y = self.head(self.inner(x).relu())
+        return {"loss": y.square().mean() + sum(z.cos().mean() for z in caught)}
+
+
+caught = []
+
+
 class AttributesTest(ExportCase):
     def setUp(self):
         super().setUp()
@@ -179,6 +198,14 @@ class AttributesTest(ExportCase):
             accc_export.export(module, self.x, self.folder / path)
             self.assertTrue(torch.equal(module.flat, before))
             self.assertFalse(hasattr(module.layer, "weight"))
+
+    def test_hooks_that_the_first_call_registers(self):
+        for path in "m.pt2", "m.onnx":
+            module = Captured()
+            accc_export.export(module, self.x, self.folder / path)
+            self.assertFalse(module.inner._forward_hooks or hasattr(module, "is_hooked"))
+        accc_export.golden(Captured(), self.x, self.folder / "golden", loss="output:loss", exporter="dynamo", steps=2)
+        self.compare(self.folder / "golden")
 
     def test_what_each_call_sets_anew(self):
         module = Spiking(4, 2)

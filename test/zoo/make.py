@@ -45,7 +45,8 @@ def export_core(model: Model, path: pathlib.Path) -> None:
     torch.export.save(_program(model).run_decompositions(), path)
 
 
-def export_onnx(model: Model, path: pathlib.Path) -> None:
+def export_by_package(model: Model, path: pathlib.Path) -> None:
+    """By accc_export, as ONNX or as a program of torch.export."""
     accc_export.export(model.module, model.inputs, path)
 
 
@@ -76,7 +77,8 @@ def export_scripted(model: Model, path: pathlib.Path) -> None:
 FORMATS = {
     "export": ("model.pt2", export_program),
     "core": ("core.pt2", export_core),
-    "onnx": ("model.onnx", export_onnx),
+    "onnx": ("model.onnx", export_by_package),
+    "program": ("program.pt2", export_by_package),
     "traced": ("traced.pt", export_traced),
     "scripted": ("scripted.pt", export_scripted),
     "joint": ("joint.pt2", export_joint),

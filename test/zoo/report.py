@@ -14,7 +14,7 @@ HEADER = """# The model zoo
 `scripts/model-zoo` builds each model in a small configuration with random weights, exports it, compiles it for the
 CPU and compares two steps of SGD with PyTorch's: the loss, every gradient, every parameter and running statistic
 afterwards, by the rule of `accc diff`. Dropout is off. The formats are `export` (torch.export, training IR as
-exported), `core` (the same decomposed to core ATen), `onnx` (`accc_export.export`), `traced` (`torch.jit.trace`),
+exported), `core` (the same decomposed to core ATen), `onnx` and `program` (`accc_export.export`; the latter is newer than these tables), `traced` (`torch.jit.trace`),
 `scripted` (`torch.jit.script`) and `joint` (`accc_export.export_joint`: the gradients are PyTorch's own backward pass,
 accc adds the optimizer).
 
@@ -32,6 +32,9 @@ The suite `transformers` has one model of each architecture of that library that
 computes of labels. It takes hours, and is run where it is asked for: `--suite transformers`. On 2026-11-30 these models, made small in nearly the same way
 and exported by `accc_export` as programs of torch.export, all trained as in PyTorch. Of the suite itself `--format joint` was run for 120: 114 right, six not exported (five
 graphs PyTorch cannot run either).
+
+The suite `multimodal` has ten of its models of images and words (`--suite multimodal`). Nine train as in PyTorch as programs, eight as ONNX (PyTorch exports no
+Mllama), and six as joint graphs (PyTorch traces none of Qwen-VL's). Idefics 3 selects images by their pixels, and is refused.
 """
 
 

@@ -4,7 +4,7 @@
 import importlib
 
 SUITES = ("timm", "huggingface", "torchbench", "libraries")
-MORE = ("transformers",)
+MORE = ("transformers", "multimodal")
 """Those that are run where they are asked for."""
 
 

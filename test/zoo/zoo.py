@@ -22,7 +22,7 @@ from children import Limits
 from floats import Floats
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FORMATS = ("export", "core", "onnx", "traced", "scripted", "joint")
+FORMATS = ("export", "core", "onnx", "program", "traced", "scripted", "joint")
 LINE = "{:<12} {:<36} {:<8} {:<10} {:>9} {:>7} {:>8}  {}"
 
 

@@ -74,7 +74,7 @@ class Watch(TorchDispatchMode):
         if func.overloadpacket in _LOOKUPS:
             self.look_up(args[0], _argument("padding_idx", func, args, kwargs, otherwise=-1))
         self.stops |= func is torch.ops.aten.detach.default or not torch.is_grad_enabled()
-        if torch.Tag.nondeterministic_seeded in func.tags and _drops(func, args, kwargs):
+        if torch.Tag.nondeterministic_seeded in func.tags and _drops(func, args, kwargs) and not self._is_new(args):
             self.drawn += 1
         if mistaken := _mistaken(func, args, kwargs):
             self.mistaken.add(mistaken)
@@ -89,6 +89,10 @@ class Watch(TorchDispatchMode):
         if any(x.alias_info is not None and not x.alias_info.is_write for x in func._schema.returns):
             self.shared.update({address_of(x) for x in tree_leaves(results) if isinstance(x, torch.Tensor)} - {0})
         return results
+
+    def _is_new(self, args: tuple) -> bool:
+        """Whether the weights of a layer are drawn, which forward makes in its first call."""
+        return bool(args) and isinstance(args[0], torch.nn.Parameter) and not any(args[0] is own for own in self.parameters.values())
 
     def put_back(self) -> None:
         """Undoes what was written; `x.data = y` runs no operator."""

@@ -139,6 +139,21 @@ class Captured(nn.Module):
 caught = []
 
 
+class Replaced(nn.Module):
+    """Has another part from its first call on, with the same weights, as BigBird chooses its attention by the length of its first sentence."""
+
+    def __init__(self):
+        super().__init__()
+        self.part, self.is_chosen = nn.Linear(4, 2), False
+
+    def forward(self, x):
+        if not self.is_chosen:
+            other = nn.Linear(4, 2)  # which draws weights that nobody reads
+            other.weight, other.bias = self.part.weight, self.part.bias
+            self.part, self.is_chosen = other, True
+        return {"loss": self.part(x).square().mean()}
+
+
 class AttributesTest(ExportCase):
     def setUp(self):
         super().setUp()
@@ -206,6 +221,12 @@ class AttributesTest(ExportCase):
             self.assertFalse(module.inner._forward_hooks or hasattr(module, "is_hooked"))
         accc_export.golden(Captured(), self.x, self.folder / "golden", loss="output:loss", exporter="dynamo", steps=2)
         self.compare(self.folder / "golden")
+
+    def test_parts_that_the_first_call_makes(self):
+        for exporter in "torch.export", "joint", "dynamo":
+            golden = self.folder / exporter
+            accc_export.golden(Replaced(), self.x, golden, loss="output:loss", exporter=exporter, steps=2)
+            self.compare(golden)
 
     def test_what_each_call_sets_anew(self):
         module = Spiking(4, 2)

@@ -346,7 +346,9 @@ def _axes(dynamic: Dynamic, inputs: Mapping[str, torch.Tensor]) -> Axes:
             for axis in (where,) if isinstance(where, int) else where:
                 if not -len(shape) <= axis < len(shape):
                     raise ExportError(f"dynamic: {name} of shape {list(shape)} has no axis {axis}")
-                axes.setdefault(name, {})[axis % len(shape)] = dim
+                other = axes.setdefault(name, {}).setdefault(axis % len(shape), dim)
+                if other != dim:
+                    raise ExportError(f"dynamic: the axis {axis} of {name} is both {other} and {dim}: give it one of these names")
                 sizes.add(shape[axis])
         if len(sizes) > 1:
             raise ExportError(f"dynamic: {dim} is {' and '.join(map(str, sorted(sizes)))} in example_inputs")

@@ -244,6 +244,7 @@ class PackageTest(ExportCase):
         self.path.unlink()
         self.refused("names the input x; there are input", module, torch.randn(3, 4), dynamic={"n": {"x": 0}})
         self.refused("has no axis 2", module, torch.randn(3, 4), dynamic={"n": {"input": 2}})
+        self.refused("the axis -2 of input is both n and m", module, torch.randn(3, 4), dynamic={"n": {"input": 0}, "m": {"input": -2}})
         self.refused("n is 1 in example_inputs", module, torch.randn(1, 4), dynamic={"n": {"input": 0}})
         self.refused("n is 3 and 4", module, torch.randn(3, 4), dynamic={"n": {"input": (0, 1)}})
 

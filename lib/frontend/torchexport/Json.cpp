@@ -8,6 +8,27 @@ using namespace accc::torchexport;
 using frontend::fail;
 using llvm::Twine;
 
+/// With quotes around what is no JSON: infinities and NaN, as Python writes them and PyTorch up
+/// to 2.7 leaves them.
+static std::string withQuotedWords(llvm::StringRef text) {
+  std::string quoted;
+  bool isInString = false;
+  while (!text.empty()) {
+    llvm::StringRef token = text.take_front(isInString && text.front() == '\\' ? 2 : 1);
+    bool isWord = false;
+    if (token == "\"")
+      isInString = !isInString;
+    for (llvm::StringRef word : {"-Infinity", "Infinity", "NaN"})
+      if (!isInString && text.starts_with(word)) {
+        token = word;
+        isWord = true;
+      }
+    quoted.append(isWord ? "\"" : "").append(token.data(), token.size()).append(isWord ? "\"" : "");
+    text = text.drop_front(token.size());
+  }
+  return quoted;
+}
+
 nlohmann::json Json::parse(const std::string &text, llvm::StringRef name) {
   constexpr int deepest = 200; // graphs nest in graphs; no model's do so often
   bool isTooDeep = false;
@@ -16,6 +37,8 @@ nlohmann::json Json::parse(const std::string &text, llvm::StringRef name) {
     return !isTooDeep;
   };
   nlohmann::json document = nlohmann::json::parse(text, limit, /*allow_exceptions=*/false);
+  if (document.is_discarded() && !isTooDeep)
+    document = nlohmann::json::parse(withQuotedWords(text), limit, /*allow_exceptions=*/false);
   if (isTooDeep)
     fail("'" + name + "' is nested too deeply");
   if (document.is_discarded())

@@ -12,7 +12,7 @@ import torch
 from models import CASES, tidy, with_loss
 
 HERE = pathlib.Path(__file__).parent
-KEPT = ("stopped", "parts", "cnn", "language", "recurrent", "written")
+KEPT = ("stopped", "parts", "cnn", "language", "recurrent", "indexed", "written")
 FIXED = ("language", "written")
 """Before 2.6, PyTorch takes their batch for fixed. It does not export the last with 2.4."""
 

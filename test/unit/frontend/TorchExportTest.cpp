@@ -380,6 +380,12 @@ TEST_CASE("torch.export: archives before PyTorch 2.8") {
   CHECK_FALSE(model.argument("scale", "accc.frozen").empty()); // requires_grad=False
   CHECK(model.argument("shift", "accc.frozen").empty());
   CHECK_THAT(model.role("grid"), Contains("none")); // not persistent: a constant
+  // Infinities, which are no JSON, and one in a text behind a quote.
+  std::string words = program("indexed", "torch26");
+  REQUIRE(import(words, sized({{"values.0", 3}})).problems().empty());
+  std::string told = replaced(words, "exported_program.json",
+                              "\"minor\": ", "\"of\": \"\\\"-Infinity\", \"minor\": ");
+  CHECK(import(told, sized({{"values.0", 3}})).problems().empty());
 }
 
 TEST_CASE("torch.export: damaged archives before PyTorch 2.8", "[hostile]") {

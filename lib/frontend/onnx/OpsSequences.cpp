@@ -80,6 +80,9 @@ Entities splitToSequence(Node &node) {
       fail("the length of the pieces is " + Twine(size));
     for (int64_t rest = extent; rest > 0; rest -= size)
       parts.push_back(std::min(size, rest));
+    // ONNX ignores the attribute where a length is given. ONNX Runtime does not where it is 1, and
+    // PyTorch up to 2.8 writes `unbind` so.
+    keep = size != 1 || node.integer("keepdims", 1) != 0;
   } else {
     parts = node.knownIntegers(1, "lengths of the pieces");
   }

@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 import make
 
 PLAIN = ("recurrent",)
-FOLDED = ("recurrent", "stopped", "tied", "transformer", "up", "written")
+FOLDED = ("looked_up", "recurrent", "stopped", "tied", "transformer", "up", "written")
 
 
 def main():

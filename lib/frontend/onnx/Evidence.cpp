@@ -16,42 +16,48 @@ constexpr const char kScopes[] = "pkg.torch.onnx.name_scopes";
 constexpr const char kRule[] = "pkg.onnxscript.rewriter.rule_name";
 constexpr const char kFoldedFrom[] = "pkg.onnxscript.optimizer.folded_from";
 
+/// What torch.export's signature says of an input or output of its program.
+struct Spec {
+  std::string placeholder, kind, target;
+  bool isPersistent = true;
+};
+
+/// What stands in quotes at the beginning of the text.
+std::string quoted(llvm::StringRef text) {
+  return text.size() < 2 ? "" : text.drop_front().split(text.front()).first.str();
+}
+
 /// "p_fc_weight: PARAMETER target='fc.weight'", or "b_mask: BUFFER target='mask' persistent=True".
-std::optional<StateEntry> parseSignatureLine(llvm::StringRef line) {
+Spec parseLine(llvm::StringRef line) {
   auto [placeholder, rest] = line.split(": ");
   auto [kind, target] = rest.split(" target=");
-  bool isParameter = kind == "PARAMETER";
-  if ((!isParameter && kind != "BUFFER") || target.size() < 2)
-    return std::nullopt;
-  auto [name, options] = target.drop_front().split(target.front());
-  return StateEntry{name.str(), isParameter, !options.contains("persistent=False")};
+  return {placeholder.str(), kind.str(), quoted(target), !target.contains("persistent=False")};
 }
 
-/// The targets of lines as "add: BUFFER_MUTATION target='mean'".
-std::vector<std::string> parseWrites(llvm::StringRef text) {
-  std::vector<std::string> names;
-  llvm::SmallVector<llvm::StringRef> lines;
-  text.split(lines, '\n');
-  for (llvm::StringRef line : lines) {
-    auto [kind, target] = line.trim().split(" target=");
-    bool isWrite = kind.ends_with(": BUFFER_MUTATION") || kind.ends_with(": PARAMETER_MUTATION");
-    if (isWrite && target.size() >= 2)
-      names.push_back(target.drop_front().split(target.front()).first.str());
-  }
-  return names;
+/// "PARAMETER: 2>, arg=TensorArgument(name='p_fc_weight'), target='fc.weight', persistent=None)":
+/// what follows "InputSpec(kind=<InputKind." in files of PyTorch up to 2.6.
+Spec parseObject(llvm::StringRef object) {
+  return {quoted(object.split("(name=").second), object.split(": ").first.str(),
+          quoted(object.split("), target=").second), !object.contains("persistent=False")};
 }
 
-std::vector<StateEntry> parseSignature(llvm::StringRef text) {
-  std::vector<StateEntry> state;
-  llvm::SmallVector<llvm::StringRef> lines;
-  text.split(lines, '\n');
-  for (llvm::StringRef line : lines) {
-    if (line.starts_with("# outputs")) // where buffers that change are named again
-      break;
-    if (std::optional<StateEntry> entry = parseSignatureLine(line.trim()))
-      state.push_back(std::move(*entry));
-  }
-  return state;
+std::vector<Spec> parseSignature(llvm::StringRef text) {
+  bool isOfObjects = text.starts_with("ExportGraphSignature(");
+  llvm::SmallVector<llvm::StringRef> parts;
+  text.split(parts, isOfObjects ? "putKind." : "\n"); // InputKind, OutputKind
+  std::vector<Spec> specs;
+  for (llvm::StringRef part : parts)
+    specs.push_back(isOfObjects ? parseObject(part) : parseLine(part.trim()));
+  return specs;
+}
+
+/// Whether the exporter that wrote the file noted what it folded, as it does since PyTorch 2.9.
+bool notesFolded(llvm::StringRef version) {
+  auto [major, rest] = version.split('.');
+  unsigned first = 0, second = 0;
+  if (major.getAsInteger(10, first) || rest.split('.').first.getAsInteger(10, second))
+    return true;
+  return first > 2 || (first == 2 && second >= 9);
 }
 } // namespace
 
@@ -110,27 +116,48 @@ Evidence::Evidence(const onnx::ModelProto &model) {
     return;
   const onnx::GraphProto &graph = model.graph();
   Metadata entries = metadataOf(graph, kGraphMetadata);
-  if (auto signature = entries.find(kSignature); signature != entries.end()) {
-    state = parseSignature(signature->second);
-    writtenState = parseWrites(signature->second);
-  }
-  for (const auto &[i, entry] : llvm::enumerate(state))
+  if (auto signature = entries.find(kSignature); signature != entries.end())
+    for (Spec &spec : parseSignature(signature->second)) {
+      named.insert(spec.target);
+      bool isParameter = spec.kind == "PARAMETER";
+      if (spec.kind == "BUFFER_MUTATION" || spec.kind == "PARAMETER_MUTATION")
+        writtenState.push_back(std::move(spec.target));
+      else if (isParameter || spec.kind == "BUFFER")
+        state.push_back(
+            {std::move(spec.target), isParameter, spec.isPersistent, std::move(spec.placeholder)});
+    }
+  for (const auto &[i, entry] : llvm::enumerate(state)) {
     order[entry.name] = i;
+    placeholders[entry.placeholder] = i;
+  }
   for (const onnx::NodeProto &node : graph.node()) {
     hasScopes |= !state.empty() && !hasScopes && scopeOf(node).has_value();
     hasPaths |= state.empty() && llvm::StringRef(node.name()).starts_with("/");
-    hasConstants |= node.op_type() == "Constant";
+    bool isConstant = node.op_type() == "Constant";
+    hasConstants |= isConstant;
+    hasFolded |= isConstant && isMadeByOptimizer(node);
   }
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    hasFolded |= !isOfModule(tensor.name());
   for (const onnx::ValueInfoProto &value : graph.value_info()) {
     Metadata metadata = metadataOf(value);
     if (auto from = metadata.find(kFoldedFrom); from != metadata.end())
       folded[value.name()] = parsePythonList(from->second);
   }
+  hasFoldedFrom = !folded.empty() || notesFolded(model.producer_version());
 }
 
 std::optional<size_t> Evidence::find(llvm::StringRef name) const {
   auto found = order.find(name);
   return found == order.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string Evidence::parameterOf(llvm::StringRef argument) const {
+  if (!argument.consume_front("%"))
+    return "";
+  auto found = placeholders.find(argument);
+  bool isOne = found != placeholders.end() && state[found->second].isParameter;
+  return isOne ? state[found->second].name : "";
 }
 
 bool Evidence::isParameter(llvm::StringRef name) const {
@@ -158,6 +185,8 @@ std::string Evidence::placeOf(const onnx::NodeProto &node) {
   std::string module = moduleOf(pathOf(node), /*joinsLists=*/true);
   return module.empty() ? name.str() : module;
 }
+
+bool Evidence::isMadeByOptimizer(const onnx::NodeProto &node) { return !scopeOf(node); }
 
 std::string Evidence::ruleOf(const onnx::NodeProto &node) {
   Metadata metadata = metadataOf(node);

@@ -10,6 +10,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <optional>
 #include <string>
@@ -37,6 +38,7 @@ struct StateEntry {
   std::string name;
   bool isParameter = false;
   bool isPersistent = true;
+  std::string placeholder; // its name in the calls of torch.export's graph: "p_fc_weight"
 };
 
 class Evidence {
@@ -58,8 +60,12 @@ public:
                              : Exporter::Other;
   }
   /// onnxscript's optimizer, which the exporter of torch.export runs by default, went over the
-  /// graph: it makes initialisers of all constants.
-  bool isOptimized() const { return isTorchExport() && !hasConstants; }
+  /// graph: it makes initialisers of all constants, older versions of large ones.
+  bool isOptimized() const {
+    return isTorchExport() && (!hasConstants || (!hasFoldedFrom && hasFolded));
+  }
+  /// The optimizer noted what it folded initialisers from, which older versions do not.
+  bool tellsFolded() const { return hasFoldedFrom; }
 
   const std::vector<StateEntry> &signature() const { return state; }
   /// What of the state the forward pass writes.
@@ -67,6 +73,10 @@ public:
   /// The place of a parameter or buffer in the signature, or nothing.
   std::optional<size_t> find(llvm::StringRef name) const;
   bool isParameter(llvm::StringRef name) const;
+  /// Whether the signature has a parameter, buffer or constant of this name.
+  bool isOfModule(llvm::StringRef name) const { return named.contains(name); }
+  /// The parameter that an argument of a call is, "%p_fc_weight", or "".
+  std::string parameterOf(llvm::StringRef argument) const;
 
   /// The module that a node of an export of torch.export computes a part of ("encoder.layer.0", ""
   /// for the outermost), and the call in it ("linear_3").
@@ -77,6 +87,8 @@ public:
   /// The module of a node by what its exporter wrote down, for people: "encoder.layer.0". Of a node
   /// of the outermost module the call in it, of a node without traces its name.
   static std::string placeOf(const onnx::NodeProto &node);
+  /// Whether the node stands for no call of the module's, in a file whose others do.
+  static bool isMadeByOptimizer(const onnx::NodeProto &node);
   /// The rewriting rule of onnxscript that made the node, or "".
   static std::string ruleOf(const onnx::NodeProto &node);
   /// Everything that the value of an initialiser was computed from, if it was.
@@ -85,10 +97,11 @@ public:
 private:
   std::vector<StateEntry> state;
   std::vector<std::string> writtenState;
-  llvm::StringMap<size_t> order;
+  llvm::StringSet<> named; // in the signature
+  llvm::StringMap<size_t> order, placeholders;
   llvm::StringMap<std::vector<std::string>> folded;
-  bool hasScopes = false, hasPaths = false, hasConstants = false, hasVariableReads = false,
-       ofPyTorch = false;
+  bool hasScopes = false, hasPaths = false, hasConstants = false, hasFolded = false,
+       hasFoldedFrom = false, hasVariableReads = false, ofPyTorch = false;
 };
 
 /// The parts of a node name of the TorchScript exporter before the last: "encoder", "layer.0" and

@@ -56,15 +56,15 @@ template <typename Predicate> bool allElements(const Weight &weight, Predicate p
   return true;
 }
 
-bool isUniform(const Weight &weight) {
+} // namespace
+
+bool accc::onnx_import::isUniform(const Weight &weight) {
   size_t width = weight.type.getElementTypeBitWidth() / 8;
   for (size_t i = width; i + width <= weight.bytes.size(); i += width)
     if (std::memcmp(weight.bytes.data(), weight.bytes.data() + i, width) != 0)
       return false;
   return true;
 }
-
-} // namespace
 
 bool accc::onnx_import::isMask(const Weight &weight) {
   double limit = weight.type.getElementTypeBitWidth() == 16 ? -6e4 : -1e30;

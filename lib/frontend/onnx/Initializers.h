@@ -51,6 +51,9 @@ private:
 /// trained value looks like that.
 bool isMask(const Weight &weight);
 
+/// Whether all elements are the same number.
+bool isUniform(const Weight &weight);
+
 /// Whether the floats are a condition: some are 0, and all others 1.
 bool isIndicator(const Weight &weight);
 

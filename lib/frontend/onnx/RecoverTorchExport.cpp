@@ -2,6 +2,7 @@
 // Files of the exporter that goes by torch.export, which onnxscript's optimizer went over. The
 // signature names every parameter and buffer, each node its module, and each folded initialiser
 // what it was computed from.
+#include "frontend/onnx/Initializers.h"
 #include "frontend/onnx/ModelEditor.h"
 #include "frontend/onnx/RecoverRecurrent.h"
 #include "frontend/onnx/Recovery.h"
@@ -38,6 +39,12 @@ size_t commonEnd(llvm::StringRef a, llvm::StringRef b) {
   return count;
 }
 
+/// [C, 1, 1]
+bool isPerChannel(const onnx::TensorProto &tensor) {
+  return tensor.dims_size() > 0 && std::all_of(tensor.dims().begin() + 1, tensor.dims().end(),
+                                               [](int64_t extent) { return extent == 1; });
+}
+
 class TorchExportRecovery {
 public:
   TorchExportRecovery(onnx::ModelProto &model, const Evidence &evidence, Recovery &recovery,
@@ -52,11 +59,16 @@ private:
   struct Origin {
     std::string parameter; // empty: none; the initialiser is a constant
     Form form = Form::Same;
+    bool isNamed = false; // by the node's call
   };
+
+  static const char *evidenceOf(const Origin &origin) { return origin.isNamed ? kCall : kFolded; }
 
   void account();
   Origin originOf(const onnx::NodeProto &node, int input, llvm::StringRef call) const;
+  Origin originInCall(const onnx::NodeProto &node, int input) const;
   std::vector<std::string> parametersIn(llvm::StringRef initializer) const;
+  bool mayHoldParameters(const onnx::TensorProto &tensor);
   void recoverInput(onnx::NodeProto &node, int input, const Evidence::Scope &scope);
   /// The parameter of this module that stands for `origin`, which is another's.
   std::string ownParameter(const onnx::NodeProto &node, int input, const Evidence::Scope &scope,
@@ -102,6 +114,8 @@ void TorchExportRecovery::account() {
     std::vector<std::string> parameters = parametersIn(tensor.name());
     for (const std::string &name : parameters)
       accounted.insert(name);
+    if (!evidence.tellsFolded())
+      continue;                          // the nodes that read it may tell
     llvm::StringRef stem(tensor.name()); // of the bias that a folded batch norm gives
     if (parameters.empty() && !(stem.consume_back("_bias") && evidence.isParameter(stem)))
       recovery.constants.insert(tensor.name());
@@ -122,7 +136,7 @@ TorchExportRecovery::Origin TorchExportRecovery::originOf(const onnx::NodeProto 
     return {name, Form::Same};
   std::vector<std::string> parameters = parametersIn(name);
   if (parameters.empty())
-    return {};
+    return evidence.tellsFolded() ? Origin() : originInCall(node, input);
   const onnx::TensorProto &tensor = *editor.find(name);
   // With nothing else to fold with, one operator of one operand gave the value: in a call of
   // `linear`, and where the value bears the name of the call, that is known.
@@ -133,12 +147,41 @@ TorchExportRecovery::Origin TorchExportRecovery::originOf(const onnx::NodeProto 
   bool linear = node.op_type() == "MatMul" && input == 1 && call.starts_with("linear");
   if (alone && tensor.dims_size() == 2 && (linear || named))
     return {parameters.front(), Form::Transposed};
-  bool ones = tensor.dims_size() > 0 && std::all_of(tensor.dims().begin() + 1, tensor.dims().end(),
-                                                    [](int64_t extent) { return extent == 1; });
-  if (parameters.size() == 1 && ones && call.starts_with("group_norm") &&
+  if (parameters.size() == 1 && isPerChannel(tensor) && call.starts_with("group_norm") &&
       (node.op_type() == "Mul" || node.op_type() == "Add"))
     return {parameters.front(), Form::PerChannel};
   return {parameters.front(), Form::Unknown};
+}
+
+/// What an initialiser of a file that does not tell what it was folded from is by the arguments of
+/// the call: the weight of a linear layer, or a group norm's weight or bias.
+TorchExportRecovery::Origin TorchExportRecovery::originInCall(const onnx::NodeProto &node,
+                                                              int input) const {
+  constexpr size_t kLinearWeight = 1, kNormWeight = 2, kNormBias = 3;
+  const onnx::TensorProto &tensor = *editor.find(node.input(input));
+  std::optional<TorchCall> call = torchCallOf(node);
+  auto named = [&](size_t argument, Form form) -> Origin {
+    if (argument >= call->arguments.size())
+      return {};
+    return {evidence.parameterOf(call->arguments[argument]), form, /*isNamed=*/true};
+  };
+  llvm::StringRef op = node.op_type();
+  if (call && call->target == "aten.linear" && op == "MatMul" && input == 1 &&
+      tensor.dims_size() == 2)
+    return named(kLinearWeight, Form::Transposed);
+  if (call && call->target == "aten.group_norm" && (op == "Mul" || op == "Add") &&
+      isPerChannel(tensor))
+    return named(op == "Mul" ? kNormWeight : kNormBias, Form::PerChannel);
+  return {};
+}
+
+/// Whether the initialiser of such a file may have been folded from parameters: masks and tensors
+/// of one number were not.
+bool TorchExportRecovery::mayHoldParameters(const onnx::TensorProto &tensor) {
+  if (evidence.tellsFolded() || evidence.isOfModule(tensor.name()) || kept.contains(tensor.name()))
+    return false;
+  accc::Weight weight = editor.weightOf(tensor);
+  return !isUniform(weight) && !isMask(weight);
 }
 
 std::string TorchExportRecovery::ownParameter(const onnx::NodeProto &node, int input,
@@ -186,8 +229,11 @@ void TorchExportRecovery::recoverInput(onnx::NodeProto &node, int input,
   if (!tensor || recovery.constants.contains(read))
     return;
   Origin origin = originOf(node, input, scope.call);
-  if (origin.parameter.empty())
-    return; // a buffer
+  if (origin.parameter.empty()) { // a buffer or a constant
+    if (mayHoldParameters(*tensor))
+      recovery.damage.add(Loss::Folded, read);
+    return;
+  }
   if (origin.form == Form::Unknown) {
     for (const std::string &name : parametersIn(read))
       recovery.damage.add(Loss::Folded, name);
@@ -195,7 +241,9 @@ void TorchExportRecovery::recoverInput(onnx::NodeProto &node, int input,
   }
 
   std::string parameter = origin.parameter;
-  if (!isWithin(parameter, scope.module)) {
+  if (origin.isNamed)
+    accounted.insert(parameter);
+  else if (!isWithin(parameter, scope.module)) {
     std::string &own = chosen[{scope.module, leafRead(node, input, scope.call).str(), read}];
     if (own.empty()) {
       own = ownParameter(node, input, scope, parameter);
@@ -221,11 +269,11 @@ void TorchExportRecovery::recoverInput(onnx::NodeProto &node, int input,
 
   switch (origin.form) {
   case Form::Transposed:
-    recovery.add(parameter, "written as '" + read + "', transposed", kFolded);
+    recovery.add(parameter, "written as '" + read + "', transposed", evidenceOf(origin));
     node.set_input(input, editor.addTransposed(parameter, *tensor));
     break;
   case Form::PerChannel:
-    recovery.add(parameter, "written as '" + read + "', reshaped", kFolded);
+    recovery.add(parameter, "written as '" + read + "', reshaped", evidenceOf(origin));
     node.set_input(input, editor.addReshaped(parameter, *tensor, {tensor->dims(0)}));
     break;
   default:
@@ -350,8 +398,13 @@ void TorchExportRecovery::run() {
   for (int i = 0; i < nodes; ++i) {
     onnx::NodeProto &node = *graph.mutable_node(i);
     std::optional<Evidence::Scope> scope = Evidence::scopeOf(node);
-    if (!scope)
+    if (!scope) {
+      for (const std::string &input : node.input())
+        if (const onnx::TensorProto *tensor = editor.findFloat(input);
+            tensor && mayHoldParameters(*tensor))
+          recovery.damage.add(Loss::Folded, input);
       continue;
+    }
     if (hasFoldedBatchNorm(node, *scope)) {
       recovery.damage.add(Loss::FoldedBatchNorm, scope->module);
       foldedNorms.insert(scope->module);
@@ -369,14 +422,37 @@ void TorchExportRecovery::run() {
       recovery.add(node.input(0), "row " + llvm::Twine(*paddingOf(*call)) + " takes no gradient",
                    kCall);
   }
+  if (!evidence.tellsFolded())
+    for (const onnx::TensorProto &tensor : graph.initializer())
+      if (!evidence.find(tensor.name()))
+        recovery.constants.insert(tensor.name());
   checkAllThere();
   checkStops();
   checkWrites();
+}
+
+/// Makes initialisers of the tensors that the optimizer folded, of which older versions leave small
+/// ones among the nodes.
+void liftFolded(onnx::GraphProto &graph) {
+  auto isFolded = [](const onnx::NodeProto &node) {
+    return node.op_type() == "Constant" && Evidence::isMadeByOptimizer(node) &&
+           node.output_size() == 1 && node.attribute_size() == 1 && node.attribute(0).has_t();
+  };
+  for (const onnx::NodeProto &node : graph.node())
+    if (isFolded(node)) {
+      onnx::TensorProto &tensor = *graph.add_initializer();
+      tensor = node.attribute(0).t();
+      tensor.set_name(node.output(0));
+    }
+  auto *nodes = graph.mutable_node();
+  nodes->erase(std::remove_if(nodes->begin(), nodes->end(), isFolded), nodes->end());
 }
 
 } // namespace
 
 void accc::onnx_import::recoverTorchExport(onnx::ModelProto &model, const Evidence &evidence,
                                            Recovery &recovery, TensorReader &tensors) {
+  if (!evidence.tellsFolded())
+    liftFolded(*model.mutable_graph());
   TorchExportRecovery(model, evidence, recovery, tensors).run();
 }

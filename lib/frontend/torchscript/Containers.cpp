@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Lists, tuples and dicts.
 #include "frontend/common/ImportError.h"
+#include "frontend/common/NodeBuilder.h"
 #include "frontend/torchscript/Arithmetic.h"
 #include "frontend/torchscript/Builtins.h"
 
@@ -257,6 +258,17 @@ IValue repeat(Heap &heap, Values values) {
   return heap.list(std::move(repeated));
 }
 
+/// The shape of what is computed of tensors of two others, elementwise.
+IValue inferSize(Heap &heap, Values values) {
+  auto sizes = [](const IValue &value) {
+    llvm::SmallVector<int64_t> each;
+    for (const IValue &element : list(value).elements)
+      each.push_back(integer(element));
+    return each;
+  };
+  return heap.integers(frontend::broadcastShape(sizes(values[0]), sizes(values[1])));
+}
+
 // ---- dicts ----
 
 IValue values(Heap &heap, Values values) {
@@ -395,6 +407,7 @@ const llvm::StringMap<Builtin> &accc::torchscript::ofContainers() {
       {"sorted", {sorted, 1, 1}},
       {"index", {index, 2, 2}},
       {"count", {count, 2, 2}},
+      {"_infer_size", {inferSize, 2, 2}},
       {"slice", {slice, 1, 4}},
       {"add", {concatenate, 2, 2}},
       {"add_", {addInPlace, 2, 2}},

@@ -253,6 +253,7 @@ TEST_CASE("TorchScript: functions of Python") {
                                 "torch.eq(torch.index([4, 5], 5), 1)",
                                 "torch.eq(torch.count([4, 5, 4], 4), 2)",
                                 "torch.eq(torch.mul(2, [0]), [0, 0])",
+                                "torch.eq(torch._infer_size([4, 1, 3], [2, 1]), [4, 2, 3])",
                                 "torch.eq(torch.__range_length(2, 9, 3), 3)",
                                 "torch.eq(torch.__derive_index(2, 2, 3), 8)",
                                 "torch.eq(torch.divmod(-7, 2), (-4, 1))",
@@ -292,6 +293,8 @@ TEST_CASE("TorchScript: functions of Python") {
                                 "torch.is_floating_point(x)"})
     holds(condition);
   CHECK_THAT(problemsOf("    return torch.add(x, [1][2])\n"), Contains("the index 2 is outside"));
+  CHECK_THAT(problemsOf("    return torch.view(x, torch._infer_size([2], [3]))\n"),
+             Contains("the shapes [2] and [3] do not broadcast"));
   CHECK_THAT(problemsOf("    return y\n"), Contains("uses 'y', which nothing defines"));
   CHECK_THAT(problemsOf("    return torch.relu(x, x)\n"), Contains("takes (a tensor, a tensor)"));
   CHECK_THAT(problemsOf("    return (self).fly(x, )\n"), Contains("has no method 'fly'"));

@@ -65,7 +65,7 @@ class Exports(CommandLineTest):
                     self.assertIn(verdict, error)
                     optimized = path.stem.endswith(("optimized", "simplified"))
                     advice = "as it was before it was optimized" if optimized else "torch.onnx.export(model.train(), "
-                    self.assertIn('args, "model.pt2")' if model == "written" else advice, error)
+                    self.assertIn('args, "model.pt2")' if model in ("written", "tracked") else advice, error)
 
     def test_accepted_damage_stands_in_the_manifest(self):
         self.compile("cnn", "dynamo_train", "--accept-damaged-export")

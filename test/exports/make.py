@@ -139,6 +139,19 @@ class Written(nn.Module):
         return self.head(x - self.average)
 
 
+class Tracked(nn.Module):
+    """An instance norm whose statistics the file does not move."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3)
+        self.norm = nn.InstanceNorm2d(4, affine=True, track_running_stats=True)
+        self.head = nn.Linear(4 * 16, 3)
+
+    def forward(self, image):
+        return self.head(torch.tanh(self.norm(self.conv(image))).flatten(1))
+
+
 class Recurrent(nn.Module):
     def __init__(self):
         super().__init__()
@@ -286,6 +299,10 @@ def written():
     return Written(), torch.randn(4, 5)
 
 
+def tracked():
+    return Tracked(), torch.randn(4, 3, 6, 6)
+
+
 def recurrent():
     return Recurrent(), words(11, 3)
 
@@ -351,8 +368,8 @@ def llama():
 
 
 MODELS = [mlp, mlp_norm, mlp_dropout, cnn, residual, up, tied, recurrent, transformer, vit, swin, gpt2, bert, llama]
-MODELS += [marked, quantized, padded, looked_up, smoothed, stopped, written]
-WAYS = {marked: MARKED, padded: NOTED, looked_up: PACKAGED, smoothed: NOTED, stopped: NOTED, written: NOTED}
+MODELS += [marked, quantized, padded, looked_up, smoothed, stopped, written, tracked]
+WAYS = {marked: MARKED, padded: NOTED, looked_up: PACKAGED, smoothed: NOTED, stopped: NOTED, written: NOTED, tracked: NOTED}
 
 
 def train(module, image, target):

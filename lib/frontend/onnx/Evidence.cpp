@@ -152,12 +152,11 @@ std::optional<size_t> Evidence::find(llvm::StringRef name) const {
   return found == order.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::string Evidence::parameterOf(llvm::StringRef argument) const {
+std::string Evidence::stateOf(llvm::StringRef argument) const {
   if (!argument.consume_front("%"))
     return "";
   auto found = placeholders.find(argument);
-  bool isOne = found != placeholders.end() && state[found->second].isParameter;
-  return isOne ? state[found->second].name : "";
+  return found == placeholders.end() ? "" : state[found->second].name;
 }
 
 bool Evidence::isParameter(llvm::StringRef name) const {

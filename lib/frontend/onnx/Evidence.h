@@ -75,8 +75,8 @@ public:
   bool isParameter(llvm::StringRef name) const;
   /// Whether the signature has a parameter, buffer or constant of this name.
   bool isOfModule(llvm::StringRef name) const { return named.contains(name); }
-  /// The parameter that an argument of a call is, "%p_fc_weight", or "".
-  std::string parameterOf(llvm::StringRef argument) const;
+  /// The parameter or buffer that an argument of a call is, "%p_fc_weight", or "".
+  std::string stateOf(llvm::StringRef argument) const;
 
   /// The module that a node of an export of torch.export computes a part of ("encoder.layer.0", ""
   /// for the outermost), and the call in it ("linear_3").

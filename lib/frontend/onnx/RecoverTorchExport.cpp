@@ -163,7 +163,8 @@ TorchExportRecovery::Origin TorchExportRecovery::originInCall(const onnx::NodePr
   auto named = [&](size_t argument, Form form) -> Origin {
     if (argument >= call->arguments.size())
       return {};
-    return {evidence.parameterOf(call->arguments[argument]), form, /*isNamed=*/true};
+    std::string name = evidence.stateOf(call->arguments[argument]);
+    return evidence.isParameter(name) ? Origin{name, form, /*isNamed=*/true} : Origin();
   };
   llvm::StringRef op = node.op_type();
   if (call && call->target == "aten.linear" && op == "MatMul" && input == 1 &&
@@ -370,13 +371,19 @@ void TorchExportRecovery::checkStops() {
           recovery.damage.add(Loss::DroppedStop, Evidence::placeOf(node));
 }
 
-/// The statistics of batch norms are written where these train; nothing else of the state is.
+/// The statistics of batch norms are written where these train; nothing else of the state is. Those
+/// of instance norms the signature does not count among what is written.
 void TorchExportRecovery::checkWrites() {
   llvm::StringSet<> statistics;
-  for (const onnx::NodeProto &node : graph.node())
+  for (const onnx::NodeProto &node : graph.node()) {
     if (node.op_type() == "BatchNormalization")
       for (const std::string &input : node.input())
         statistics.insert(input);
+    if (std::optional<TorchCall> call = torchCallOf(node))
+      for (const std::string &argument : movedStatistics(*call))
+        if (std::string name = evidence.stateOf(argument); !name.empty())
+          recovery.damage.add(Loss::DroppedWrite, name);
+  }
   for (const std::string &name : evidence.written())
     if (!statistics.contains(name) && !foldedNorms.contains(ownerOf(name)) &&
         leafOf(name) != "num_batches_tracked")

@@ -36,6 +36,8 @@ std::vector<std::string> itemsOf(StringRef text) {
 constexpr size_t kPadding = 2, kScales = 3;
 /// Of those of aten.cross_entropy_loss.
 constexpr size_t kLabelSmoothing = 5;
+/// Of those of aten.instance_norm.
+constexpr size_t kMean = 3, kVariance = 4, kUsesInput = 5;
 } // namespace
 
 std::optional<int64_t> TorchCall::integer(size_t argument) const {
@@ -84,6 +86,12 @@ bool accc::onnx_import::scalesByFrequency(const TorchCall &call) {
 double accc::onnx_import::labelSmoothingOf(const TorchCall &call) {
   bool isLoss = call.target == "aten.cross_entropy_loss";
   return isLoss ? call.number(kLabelSmoothing).value_or(0.0) : 0.0;
+}
+
+std::vector<std::string> accc::onnx_import::movedStatistics(const TorchCall &call) {
+  if (call.target != "aten.instance_norm" || !call.isTrue(kUsesInput))
+    return {};
+  return {call.arguments[kMean], call.arguments[kVariance]};
 }
 
 bool accc::onnx_import::stopsGradient(const TorchCall &call) {

@@ -36,6 +36,8 @@ std::optional<int64_t> paddingOf(const TorchCall &call);
 bool scalesByFrequency(const TorchCall &call);
 /// How much of a cross entropy's target is spread over all classes.
 double labelSmoothingOf(const TorchCall &call);
+/// The statistics that an instance norm moves, as arguments.
+std::vector<std::string> movedStatistics(const TorchCall &call);
 /// Whether no gradient flows through the call.
 bool stopsGradient(const TorchCall &call);
 /// Whether the name is one that torch.export gives to results of detach(): "%detach_1".

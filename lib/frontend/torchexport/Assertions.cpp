@@ -26,8 +26,12 @@ static bool isAnswered(const Json &node) {
          outputs.size() == 1 && outputs.at(size_t(0)).tag() == "as_none";
 }
 
-/// The names of a node's results where these are numbers: sizes, or elements of tensors.
-static std::vector<std::string> numbersOf(const Json &outputs) {
+/// The names of a node's results where these are numbers: sizes, elements of tensors, or a number
+/// as a tensor, of which PyTorch 2.4 makes its assertions.
+static std::vector<std::string> numbersOf(const Json &node) {
+  Json outputs = node.at("outputs");
+  if (node.at("target").string() == "torch.ops.aten.scalar_tensor.default" && outputs.size() == 1)
+    return {outputs.at(size_t(0)).at("as_tensor").at("name").string()};
   std::vector<std::string> names;
   for (size_t i = 0; i < outputs.size(); ++i) {
     Json output = outputs.at(i);
@@ -45,7 +49,7 @@ std::set<size_t> accc::torchexport::assertionsOf(const Json &graph) {
   std::set<std::string> read = graph.at("outputs").texts();
   for (size_t i = nodes.size(); i-- > 0;) { // readers first
     Json node = nodes.at(i);
-    std::vector<std::string> numbers = numbersOf(node.at("outputs"));
+    std::vector<std::string> numbers = numbersOf(node);
     bool isUnread = !numbers.empty() && llvm::none_of(numbers, [&](const std::string &name) {
       return read.contains(name);
     });

@@ -9,7 +9,7 @@ using frontend::fail;
 using llvm::Twine;
 
 /// With quotes around what is no JSON: infinities and NaN, as Python writes them and PyTorch up
-/// to 2.7 leaves them.
+/// to 2.6 leaves them.
 static std::string withQuotedWords(llvm::StringRef text) {
   std::string quoted;
   bool isInString = false;

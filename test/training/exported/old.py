@@ -9,10 +9,13 @@ import zipfile
 
 import torch
 
-from models import CASES, tidy, with_loss
+if not hasattr(torch.export.Dim, "AUTO"):  # before 2.6
+    torch.export.Dim.AUTO = None
+
+from models import CASES, tidy, with_loss  # noqa: E402
 
 HERE = pathlib.Path(__file__).parent
-KEPT = ("stopped", "parts", "cnn", "language", "recurrent", "indexed", "written")
+KEPT = ("stopped", "parts", "cnn", "language", "recurrent", "indexed", "located", "written")
 FIXED = ("language", "written")
 """Before 2.6, PyTorch takes their batch for fixed. It does not export the last with 2.4."""
 

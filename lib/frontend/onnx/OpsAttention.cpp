@@ -94,14 +94,17 @@ Tensor shared(Tensor x, int64_t heads) {
       .reshape({x.dim(0), heads, x.dim(2), x.dim(3)});
 }
 
-/// The intermediate that output 3 asks for: 0 and 1 the scores (capped), 2 those with the mask, 3
-/// the probabilities.
+/// The intermediate that output 3 asks for: 0 the scores, 1 what softcap gives, 2 that with the
+/// mask, 3 the probabilities. (ONNX's reference evaluator has 0 behind the softcap; the standard's
+/// text and function body have not.)
 Tensor scores(Node &node, Tensor q, Tensor k, const Mask &mask, double scale, double softcap) {
   int64_t mode = node.integer("qk_matmul_output_mode", 0);
   Tensor s = prim::dotGeneral(q, shared(k, q.dim(1)), {0, 1}, {0, 1}, {3}, {3}) * scale;
+  if (mode == 0)
+    return s;
   if (softcap > 0)
     s = prim::tanh(s / softcap) * softcap;
-  if (mode < 2)
+  if (mode == 1)
     return s;
   if (mask.get())
     s = s + node.broadcastTo(mask.asFloat(node.wrap(mask.get())), s.shape());

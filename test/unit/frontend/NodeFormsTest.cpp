@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
 #include <limits>
 
 using namespace accc;
@@ -12,11 +13,12 @@ using Catch::Matchers::Contains;
 using Catch::Matchers::Equals;
 
 TEST_CASE("Attention: output 3 has the mask in the modes 2 and 3 alone") {
-  auto scores = [](int mode) {
+  auto scores = [](int mode, double softcap = 0) {
     auto model = importText("g (float[1,1,1,2] q, float[1,1,2,2] k, float[1,1,2,2] v, bool[1,2] m)"
                             " => (float[1,1,1,2] s) { y, , , s = Attention <scale = 1.0,"
                             " qk_matmul_output_mode = " +
-                                std::to_string(mode) + "> (q, k, v, m) }",
+                                std::to_string(mode) + ", softcap = " + std::to_string(softcap) +
+                                "> (q, k, v, m) }",
                             {}, 23);
     REQUIRE(model.problems() == "");
     ReferenceArray k = array({1, 1, 2, 2}, {1, 0, 0, 1});
@@ -29,6 +31,8 @@ TEST_CASE("Attention: output 3 has the mask in the modes 2 and 3 alone") {
   };
   CHECK(scores(0) == std::vector<double>{3, 5});
   CHECK(scores(1) == std::vector<double>{3, 5});
+  CHECK(scores(0, 4) == std::vector<double>{3, 5});
+  CHECK(scores(1, 4)[0] == Approx(4 * std::tanh(3.0 / 4)));
   CHECK(scores(2) == std::vector<double>{-std::numeric_limits<double>::infinity(), 5});
   CHECK(scores(3) == std::vector<double>{0, 1});
 }

@@ -33,6 +33,7 @@ from .data import settled_parts, traced_data
 from .dropouts import plain_drop_paths, plain_dropouts
 from .errors import ExportError, warn
 from .failures import first_lines, innermost
+from .sizes import traced_selections
 
 EXPORTERS = ("dynamo", "torchscript", "dynamo-folded")
 """`dynamo` traces with torch.export and writes its own default opset (20 as of PyTorch 2.15).
@@ -95,7 +96,7 @@ def run_exporter(
             if is_old:
                 built_in = _torchscript(module, call.inputs, axes, names, path)
                 return _doubt_sizes(module, call, axes, names, path, built_in) if axes else None
-            with known_constants(fixed):
+            with known_constants(fixed), traced_selections():
                 return _dynamo(module, call, axes, names, exporter, path)
 
     try:

@@ -24,7 +24,7 @@ from .joint import aliases, behind, with_backward
 from .masks import plain_indices
 from .modules import State
 from .observing import Observation
-from .sizes import traced_alignments
+from .sizes import traced_alignments, traced_selections
 from .training import Loss
 
 PROGRAM, JOINT = "torch.export", "joint"
@@ -121,7 +121,7 @@ def _traceable(
     with warnings.catch_warnings(), known_constants(fixed), flat_forward(module, call, list(inputs), returned):
         warnings.simplefilter("ignore")
         dropouts = contextlib.nullcontext() if loss is None else plain_dropouts()
-        with plain_drop_paths(), dropouts, plain_indices(), traced_data(), TracedFreezes(), settled_parts(), traced_alignments():
+        with plain_drop_paths(), dropouts, plain_indices(), traced_data(), TracedFreezes(), settled_parts(), traced_alignments(), traced_selections():
             yield
 
 

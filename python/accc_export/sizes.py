@@ -34,6 +34,21 @@ def traced_alignments() -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def traced_selections() -> Iterator[None]:
+    """Inside, masked_select() is x[mask], of which a trace knows that one mask selects as many elements each time. PyTorch (2.15) has another
+    size for each masked_select(), and does not trace what is computed of two of them, such as a loss."""
+    operator = torch.masked_select
+
+    def selected(input: torch.Tensor, mask: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
+        if out is not None or input.shape != mask.shape:
+            return operator(input, mask, out=out)
+        return input[mask]
+
+    with mock.patch.object(torch, "masked_select", selected), mock.patch.object(torch.Tensor, "masked_select", selected):
+        yield
+
+
 def _losses(mode, operator, scores, labels, *rest, **options):
     sequences = scores.shape[1:-1]  # how many, or none
     return scores.new_empty(sequences), scores.new_empty((*sequences, scores.shape[0], 2 * labels.shape[-1] + 1))

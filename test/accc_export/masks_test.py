@@ -59,6 +59,16 @@ class Highlighted(nn.Module):
         return {"loss": functional.cross_entropy(self.head(x).flatten(0, 1), words.flatten())}
 
 
+class Spoken(nn.Linear):
+    """Compares what masked_select() gives of two tensors, as losses of speech leave out what pads a sound."""
+
+    def forward(self, x, sound):
+        is_sound = sound != -100
+        found, other = super().forward(x).masked_select(is_sound), torch.masked_select(torch.tanh(super().forward(x)), mask=is_sound)
+        some = sound.masked_select(is_sound)
+        return {"loss": functional.l1_loss(found, some) + functional.mse_loss(other, some)}
+
+
 class MasksTest(ExportCase):
     def trained(self, module, exporter, inputs):
         golden = self.folder / exporter
@@ -72,6 +82,12 @@ class MasksTest(ExportCase):
     def test_rows_added_where_a_mask_selects(self):
         for exporter in ("torch.export", "joint", "dynamo"):
             self.trained(Highlighted(), exporter, {"words": WORDS, "features": torch.randn(4, 8)})
+
+    def test_what_one_mask_selects_of_several_tensors(self):
+        sound = torch.randn(3, 4)
+        sound[1, 2:] = -100
+        for exporter in ("torch.export", "joint", "dynamo"):
+            self.trained(Spoken(5, 4), exporter, {"x": torch.randn(3, 5), "sound": sound})
 
 
 if __name__ == "__main__":

@@ -111,6 +111,7 @@ std::optional<Entities> SelectedNode::run() const {
   for (size_t i = 0; i < node.inputs(); ++i)
     isAny |= node.has(i) && node.entity(i).selected;
   StringRef op = node.proto().op_type();
+  // The sizes of the last two may be a computed number of what a mask selects.
   bool selects = llvm::is_contained({"NonZero", "Compress", "Expand", "Slice"}, op);
   if (!node.proto().domain().empty() || (!isAny && !selects))
     return std::nullopt;

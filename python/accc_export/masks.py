@@ -11,8 +11,8 @@ from torch._dynamo import _trace_wrapped_higher_order_op as wrapped
 
 @contextlib.contextmanager
 def plain_indices() -> Iterator[None]:
-    """Inside, such a function reads `x[b, q]` by an operator of PyTorch. It is a function with a backward pass of its own otherwise, of
-    which PyTorch (2.15) writes no file."""
+    """Inside, such a function reads `x[b, q]` by aten.index. Otherwise it reads by an autograd.Function, which PyTorch (2.15) writes into no
+    file."""
     with mock.patch.object(wrapped, "mod_index", _indexed):
         yield
 

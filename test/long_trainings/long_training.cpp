@@ -11,9 +11,7 @@
 //   step@N apart@N          train_step; grad_step and apply_step, with batch N
 //   accumulate@N update@0   gradients of several batches
 //   eval@N average@N        evaluations
-//   fault@N faultadded@N    a step, accumulate_step with a batch that is at fault, which must
-//   change
-//                           nothing
+//   fault@N faultadded@N    step, accumulate_step with a batch at fault: it changes nothing
 //   state@N                 writes all variables, as N
 //   save@N load@N           a checkpoint, OUT.N
 //

@@ -124,7 +124,7 @@ def write_onnx(model, inputs, path):
 
 UNEXPORTED = ("covariances", "ragged")
 """Operators that torch.export does not take."""
-UNTRACED = ("curved", "steered", "stopped", "paused", "opposed", "measured", "itemized", "mapped", "followed")
+UNTRACED = ("curved", "steered", "stopped", "paused", "opposed", "measured", "itemized", "mapped", "followed", "spliced")
 """A trace does not hold where gradients stop, calls no module with other parameters, no graphs and no torch.vmap, has tensors
 for sizes, and takes no masks of booleans; of TorchScript, operators on lists of tensors are refused."""
 UNDECOMPOSED = ("counted", "overwritten", "curved", "stopped", "paused", "recalled", "opposed", "normed", "placed", "projected", "masked", "culled", "sifted", "graded", "attended", "lengthened", "followed")

@@ -88,7 +88,9 @@ class Spliced(nn.Module):
         count = mask.sum().item()
         torch._check(count <= 5)
         first[mask] = self.more[:count] * 2
-        return put, added, first, y.masked_scatter(mask[..., None], self.more)
+        picked = y[0][x[:, 1] > 0].exp()
+        begun = y[0].slice_scatter(picked, 0, 0, picked.shape[0])
+        return put, added, first, y.masked_scatter(mask[..., None], self.more), begun
 
 
 class Sifted(nn.Module):

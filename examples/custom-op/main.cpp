@@ -11,7 +11,7 @@
 int main(int argc, char **argv) {
   try {
     accc::Trainer trainer(accc::Model::load(argc > 1 ? argv[1] : ACCC_MODEL_quantized),
-                          {.learning_rate = 0.01f, .seed = 1});
+                          {.learning_rate = 0.01, .seed = 1});
     const accc::TensorMap data = accc::load_safetensors(SPIRALS_DATA);
     const accc::Tensor &points = data.at("points"), &labels = data.at("labels");
     const int64_t size = trainer.batch_size();

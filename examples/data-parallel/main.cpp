@@ -49,7 +49,7 @@ int train(const std::string &library, int epochs, const std::string &output) {
   const accc::Tensor images = file.read("images"), labels = file.read("labels");
   // All begin with the weights of the first process; each draws dropout masks of its own.
   accc::Trainer trainer(accc::Model::load(library),
-                        {.learning_rate = 3e-3f, .seed = 42, .group = group});
+                        {.learning_rate = 3e-3, .seed = 42, .group = group});
   std::vector<int64_t> order(static_cast<size_t>(images.dim(0)));
   std::iota(order.begin(), order.end(), 0);
   std::mt19937_64 random(42); // the same order for all

@@ -25,7 +25,7 @@ struct Options {
   std::string data = DIGITS_DATA;
   std::string output = "digits.safetensors";
   int epochs = 20;
-  float learning_rate = 3e-3f;
+  double learning_rate = 3e-3;
   int64_t seed = 42;
 };
 
@@ -51,7 +51,7 @@ Options parse(int argc, char **argv) {
     else if (value && name == "--epochs")
       options.epochs = std::atoi(value);
     else if (value && name == "--learning-rate")
-      options.learning_rate = std::strtof(value, nullptr);
+      options.learning_rate = std::strtod(value, nullptr);
     else if (value && name == "--seed")
       options.seed = std::atoll(value);
     else
@@ -143,7 +143,7 @@ int train(const Options &options) {
       // A schedule costs nothing: the learning rate is an input of the step (here: half a cosine).
       double done = double((epoch - 1) * batches + i) / double(options.epochs * batches);
       trainer.set_learning_rate(options.learning_rate *
-                                float(0.5 + 0.5 * std::cos(std::numbers::pi * done)));
+                                (0.5 + 0.5 * std::cos(std::numbers::pi * done)));
       fill(batch, training, std::span(order).subspan(i * size, size));
       loss += trainer.step(batch).loss() / double(batches);
       showProgress(epoch, i + 1, batches, loss * double(batches) / double(i + 1));

@@ -70,10 +70,10 @@ typedef struct accc_variable {
 typedef enum accc_usage {
   ACCC_DATA = 1,          /* an input or output of the model itself */
   ACCC_TARGET = 2,        /* the input that a loss compares with */
-  ACCC_LEARNING_RATE = 3, /* f32 scalar */
+  ACCC_LEARNING_RATE = 3, /* scalar: f64 if it updates parameters of f64, else f32 */
   ACCC_SEED = 4,          /* i64 scalar: the run's random seed */
   ACCC_STEP = 5,          /* i64 scalar: how many such calls were done before; seeds random bits */
-  ACCC_LOSS = 6,          /* f32 scalar output */
+  ACCC_LOSS = 6,          /* scalar output: f64 of a model in f64, else f32 */
   ACCC_GRADIENT = 7       /* output of grad_step, input of apply_step: `grad.<parameter>` */
 } accc_usage;
 
@@ -179,10 +179,12 @@ typedef enum accc_compute {
 } accc_compute;
 
 typedef struct accc_library_call {
-  int32_t kind;      /* accc_call_kind */
-  int32_t compute;   /* accc_compute */
-  int32_t dtypes[3]; /* accc_dtype of each buffer, in the order that accc_call_kind names */
-  int32_t epilogue;  /* accc_epilogue of a matmul */
+  int32_t kind;    /* accc_call_kind */
+  int32_t compute; /* accc_compute */
+  /* accc_dtype of each buffer of a matmul or a convolution, in the order that accc_call_kind names;
+   * of an attention the first is that of all but stats */
+  int32_t dtypes[3];
+  int32_t epilogue; /* accc_epilogue of a matmul */
   union {
     accc_matmul matmul;
     accc_convolution convolution;

@@ -20,7 +20,7 @@ namespace accc {
 struct SessionOptions {
   /// Default: the `lr` of the optimizer that the library was compiled with, of several training
   /// steps that of the first; 0.001 where it has none.
-  std::optional<float> learning_rate = std::nullopt;
+  std::optional<double> learning_rate = std::nullopt;
   /// Seeds dropout and every other random operator.
   int64_t seed = 0;
   /// Number of threads shared by kernels and library calls; 0: OpenMP's default (OMP_NUM_THREADS,
@@ -66,7 +66,7 @@ struct LoadOptions {
 class Result {
 public:
   /// May still be read after the next run. Throws Error (usage) where the entry point has no loss.
-  float loss() const;
+  double loss() const;
   bool has_loss() const;
   /// An output by name; throws Error (usage) that lists the outputs there are.
   const Tensor &operator[](std::string_view name) const;
@@ -87,8 +87,8 @@ private:
   /// Throws Error (usage) where later runs have overwritten the outputs.
   void requireCurrent() const;
   Access *access_;
-  uint64_t run_;                      // its number
-  mutable std::optional<float> loss_; // once it is known
+  uint64_t run_;                       // its number
+  mutable std::optional<double> loss_; // once it is known
 };
 
 /// Not thread-safe. When a call throws, the state is unchanged.
@@ -143,8 +143,8 @@ public:
   /// Total seconds that the host has waited for a GPU's runs, in all functions that wait.
   double wait_seconds() const;
 
-  float learning_rate() const;
-  void set_learning_rate(float value);
+  double learning_rate() const;
+  void set_learning_rate(double value);
   int64_t seed() const;
   void set_seed(int64_t value);
   /// The number of runs so far of entry points that draw random numbers or count steps.

@@ -3,7 +3,7 @@
 // What a training program needs:
 //
 //   auto model   = accc::Model::load("resnet18.so");
-//   auto trainer = accc::Trainer(model, {.learning_rate = 1e-3f, .seed = 42});
+//   auto trainer = accc::Trainer(model, {.learning_rate = 1e-3, .seed = 42});
 //   for (const accc::TensorMap &batch : loader)
 //     std::printf("%f\n", trainer.step(batch).loss());
 //   trainer.save("resnet18.safetensors");
@@ -74,8 +74,8 @@ public:
 
   /// Takes effect from the next step. Parameter groups and training steps with a learning rate of
   /// their own keep it in proportion to this, which is that of the first --optimizer.
-  float learning_rate() const { return session_.learning_rate(); }
-  void set_learning_rate(float value) { session_.set_learning_rate(value); }
+  double learning_rate() const { return session_.learning_rate(); }
+  void set_learning_rate(double value) { session_.set_learning_rate(value); }
   int64_t step_count() const { return session_.step(); }
 
   /// See Session.

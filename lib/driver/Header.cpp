@@ -229,7 +229,7 @@ static void writeOutputs(Writer &w, ArrayRef<EntrySignature> signatures, StringR
   w.line("struct ", name, " {");
   w.line("  accc::Result result;");
   if (signatures.front().hasLoss)
-    w.line("  float loss() const { return result.loss(); }");
+    w.line("  double loss() const { return result.loss(); }");
   for (auto [i, field] : llvm::enumerate(signatures.front().outputs)) {
     std::vector<std::string> shapes;
     for (const EntrySignature &signature : signatures)

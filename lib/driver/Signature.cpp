@@ -50,9 +50,10 @@ static bool isFloat(Type type) {
 template <unsigned bits> static bool isInteger(Type type) {
   return cast<RankedTensorType>(type).getElementType().isInteger(bits);
 }
-static bool isScalarF32(Type type) {
+static bool isWideScalar(Type type) {
   auto tensor = cast<RankedTensorType>(type);
-  return tensor.getRank() == 0 && tensor.getElementType().isF32();
+  return tensor.getRank() == 0 &&
+         (tensor.getElementType().isF32() || tensor.getElementType().isF64());
 }
 static bool isScalarI64(Type type) {
   return cast<RankedTensorType>(type).getRank() == 0 && isInteger<64>(type);
@@ -82,13 +83,13 @@ constexpr RoleRule kRoles[] = {
     {Role::RandomKey, false, Where::Forward, isKey, "tensor<2xi64>"},
     {Role::OptimizerState, false, Where::Entries, isAny, ""},
     {Role::Target, false, Where::Entries, isAny, ""},
-    {Role::LearningRate, false, Where::Entries, isScalarF32, "tensor<f32>"},
+    {Role::LearningRate, false, Where::Entries, isWideScalar, "tensor<f32> or tensor<f64>"},
     {Role::Seed, false, Where::Entries, isScalarI64, "tensor<i64>"},
     {Role::Step, false, Where::Entries, isScalarI64, "tensor<i64>"},
     {Role::Gradient, false, Where::Entries, isFloat, "a tensor of floats"},
     {Role::Output, true, Where::Both, isAny, ""},
     {Role::Update, true, Where::Both, isAny, ""},
-    {Role::Loss, true, Where::Both, isScalarF32, "tensor<f32>"},
+    {Role::Loss, true, Where::Both, isWideScalar, "tensor<f32> or tensor<f64>"},
     {Role::Gradient, true, Where::Both, isFloat, "a tensor of floats"},
 };
 

@@ -94,6 +94,13 @@ double Spec::number(StringRef option, double fallback, double low, double high) 
   return result;
 }
 
+std::optional<double> Spec::number(StringRef option, double low, double high) {
+  std::optional<double> result = givenNumber(option, low, low, high);
+  if (result)
+    settings.emplace_back(option.str(), exact(*result));
+  return result;
+}
+
 std::optional<double> Spec::givenNumber(StringRef option, double fallback, double low,
                                         double high) {
   asked.push_back(option.str() + "=NUMBER");

@@ -33,6 +33,8 @@ public:
 
   /// A number in [low, high]; `fallback` where the option is absent.
   double number(llvm::StringRef option, double fallback, double low, double high);
+  /// None where the option is absent.
+  std::optional<double> number(llvm::StringRef option, double low, double high);
   std::optional<int64_t> integer(llvm::StringRef option);
   /// True if the option stands there without a value, or with =true; `fallback` where it is absent.
   bool flag(llvm::StringRef option, bool fallback = false);

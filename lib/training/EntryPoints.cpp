@@ -156,7 +156,8 @@ static LogicalResult addGradients(StepFunction step, StepFunction forward,
   }
   Value scale;
   if (plan.lossScale)
-    scale = LossScaler(*plan.lossScale, step, plan.options.name).addScale();
+    scale = LossScaler(*plan.lossScale, step, plan.options.name)
+                .addScale(cast<RankedTensorType>(findLoss(step).getType()));
   OpBuilder builder = step.builder();
   FailureOr<SmallVector<Value>> gradients =
       holdsGradients(forward) ? takeGradients(step, wanted)

@@ -52,7 +52,7 @@ LogicalResult accc::addLoss(StepFunction step, const LossChoice &choice) {
       return emitError(wholeModel(step)) << "the model has an output named 'loss' already: use "
                                             "--loss output:loss, or rename it";
     // The model's own name for it is ours, too.
-    if (type.getElementType().isF32() && type.getRank() == 0) {
+    if (type.getRank() == 0 && !prim::isHalf(type.getElementType())) {
       step.setResultRole(i, Role::Loss);
       return success();
     }
@@ -72,8 +72,7 @@ LogicalResult accc::addLoss(StepFunction step, const LossChoice &choice) {
     loss = choice.loss->build(wide, target);
     describeIndices(step);
   }
-  Tensor scalar = Tensor(builder, loc, loss).reshape({});
-  step.addResult(scalar.convert(builder.getF32Type()), "loss", Role::Loss);
+  step.addResult(widen(Tensor(builder, loc, loss).reshape({})), "loss", Role::Loss);
   return success();
 }
 

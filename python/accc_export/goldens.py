@@ -55,7 +55,7 @@ def golden(
 
     `directory` gets the model as `model.onnx` (and `<exporter>.onnx` for every further exporter of a list); "torch.export"
     and "joint" give `.pt2` files in their place, of `export` and `export_joint`. Beside it stand the batch, the loss, outputs and gradients of the first step, the parameters and statistics after the last, and all of it
-    again in float64 unless `double` is off. It appears whole, in place of goldens that were there; a folder of anything else is
+    again in float64 unless `double` is off, or the module computes in float64 anyway. It appears whole, in place of goldens that were there; a folder of anything else is
     refused. With no `steps` nothing is run: the folder holds the model and the batch alone.
 
     `loss` and `optimizer` are those of `accc compile --loss` and `--optimizer`, with their options; PyTorch's own
@@ -214,20 +214,25 @@ class GoldenRun:
         """Writes golden.safetensors, as many of a moved module, and, rounded to float32, golden64.safetensors; gives
         what meta.json says of them.
 
-        The rounding moves a value by 6e-8 of itself at most, far below what the comparison can see.
+        The rounding moves a value by 6e-8 of itself at most, far below what the comparison can see. A module in float64 has no
+        golden64.safetensors; accc diff holds it to the digits of float64.
         """
-        with _Halves() as halves:
+        with _Floats() as floats:
             golden = self.train(self._copy(), torch.float32)
+        halves = not floats.seen.isdisjoint(HALF)
+        is_double = floats.seen == {torch.float64}  # the run is the one in float64
         save_tensors(golden, folder / "golden.safetensors")
         for seed in range(1, moved + 1):
             save_tensors(self.train(move(self._copy(), seed), torch.float32), folder / f"moved{seed}.safetensors")
-        if double:
-            with _InDouble() if halves.seen else contextlib.nullcontext():
+        if double and not is_double:
+            with _InDouble() if halves else contextlib.nullcontext():
                 doubled = self._write_double(folder)
-            if doubled is not None and not halves.seen:
+            if doubled is not None and not halves:
                 _warn_of_another(golden["loss"], doubled)
-        half = {"half": True} if halves.seen and self.precision not in MIXED else {}  # autocast makes some of any module
-        return half if not noise else half | measure(self.module, golden, lambda module: self.train(module, torch.float32), self.precision)
+        types = {"double": True} if is_double else {}
+        if halves and self.precision not in MIXED:  # autocast makes some of any module
+            types = {"half": True}
+        return types if not noise else types | measure(self.module, golden, lambda module: self.train(module, torch.float32), self.precision)
 
     def _write_double(self, folder: pathlib.Path) -> torch.Tensor | None:
         """Returns the loss of the first step."""
@@ -335,14 +340,21 @@ def _device(module: torch.nn.Module) -> str:
     return next((p.device.type for p in module.parameters()), "cpu")
 
 
-class _Halves(TorchDispatchMode):
-    """Watches for 16-bit floats."""
+class _Floats(TorchDispatchMode):
+    """Watches for the types that floats are computed in.
 
-    seen = False
+    Single numbers in float32 do not count: beside tensors in float64 an optimizer counts its steps so.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[torch.dtype] = set()
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         results = function(*args, **(kwargs or {}))
-        self.seen |= any(isinstance(x, torch.Tensor) and x.dtype in HALF for x in tree_leaves(results))
+        tensors = [x for x in tree_leaves(results) if isinstance(x, torch.Tensor)]
+        types = {x.dtype.to_real() for x in tensors if x.dtype != torch.float32 or x.dim() > 0}
+        self.seen |= {x for x in types if x.is_floating_point}
         return results
 
 

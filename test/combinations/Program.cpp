@@ -68,7 +68,7 @@ std::string Program::nameless(const std::string &variable) const {
 TrainerOptions Program::options() const {
   TrainerOptions options{.seed = 7, .threads = std::atoi(setting("threads").c_str())};
   if (std::string rate = setting("rate"); !rate.empty())
-    options.learning_rate = std::strtof(rate.c_str(), nullptr);
+    options.learning_rate = std::strtod(rate.c_str(), nullptr);
   options.graph = setting("graph") != "0";
   return options;
 }
@@ -253,7 +253,7 @@ void Program::readAgain(Kept &kept) {
 void Program::run(const Call &call) {
   name = std::to_string(count++) + "." + call.what;
   if (call.what == "rate") {
-    trainer.set_learning_rate(float(call.number));
+    trainer.set_learning_rate(call.number);
     return;
   }
   TensorMap batch = batchOf(call, "train_step");

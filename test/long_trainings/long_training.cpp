@@ -80,7 +80,7 @@ void Training::expectUnchanged(const Call &call, const TensorMap &before) {
 void Training::run(const Call &call) {
   const TensorMap batch = batchOf(call.number);
   if (call.what == "rate") {
-    trainer.set_learning_rate(std::strtof(call.number.c_str(), nullptr));
+    trainer.set_learning_rate(std::strtod(call.number.c_str(), nullptr));
   } else if (call.what == "step") {
     note(call, trainer.step(call.step, batch));
   } else if (call.what == "apart") {

@@ -27,9 +27,11 @@ PROGRAMS = ("export", "core", "joint")  # of torch.export
 FORMATS = {"export": ".pt2", "core": ".pt2", "joint": ".pt2", "derived": ".pt2", "traced": ".pt", "scripted": ".pt", "onnx": ".onnx"}
 JOINT = ("joint", "derived")  # hold the backward pass, the second that of derivatives which forward takes
 # A tensor may be this many times as far from PyTorch's as PyTorch's is from its own in double precision, and in any case as
-# far as a few roundings of single precision, or the last place of 16 bits if it or what the module is given is of them.
+# far as a few roundings of single precision, or the last place of 16 bits if it or what the module is given is of them. Of a
+# module that is given nothing but double precision, one number in single precision shows.
 FACTOR, RELATIVE, ABSOLUTE = 16, 2e-5, 1e-6
 LAST_PLACE = {torch.float16: 2.0**-10, torch.bfloat16: 2.0**-7}
+DOUBLE = 2e-10
 
 
 class Unjudged(Exception):
@@ -220,7 +222,10 @@ def described(name, x):
 
 def rounding_of(tensors):
     """The relative distance that rounding explains where a module is given these."""
-    return max([LAST_PLACE.get(x.dtype, RELATIVE) for x in tensors], default=RELATIVE)
+    types = {x.dtype for x in tensors if x.is_floating_point() or x.is_complex()}
+    if types and types <= {torch.float64, torch.complex128}:
+        return DOUBLE
+    return max([LAST_PLACE.get(x, RELATIVE) for x in types], default=RELATIVE)
 
 
 def given(module):
@@ -306,7 +311,7 @@ def difference(found, expected, exact, relative):
         return f"has other NaN or infinities: {both}"
     a, b, exact = (torch.where(torch.isfinite(x), x, 0) for x in (a, b, exact))
     distance, size = (a - b).norm().item(), b.norm().item()
-    allowed = max(LAST_PLACE.get(expected.dtype, relative) * size, FACTOR * (b - exact).norm().item()) + ABSOLUTE
+    allowed = max(LAST_PLACE.get(expected.dtype, relative) * size, FACTOR * (b - exact).norm().item()) + min(ABSOLUTE, relative / 20)
     return "" if distance <= allowed else f"is off by {distance:.3g} of {size:.3g}: {both}"
 
 

@@ -132,7 +132,7 @@ int main(int argc, char **argv) {
     return 2;
   accc::Model model = accc::Model::load(argv[1]);
   const TensorMap batch = accc::load_safetensors(argv[2]);
-  accc::TrainerOptions options{.learning_rate = std::strtof(argv[3], nullptr), .seed = 7};
+  accc::TrainerOptions options{.learning_rate = std::strtod(argv[3], nullptr), .seed = 7};
   trainByOne(model, options, batch);
   trainBySeveral(model, options, batch, std::string(argv[1]) + ".checkpoint");
   std::printf("accumulate_step and update_step beside others: %d differences\n", wrong.load());

@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
     return 2;
   accc::Model model = accc::Model::load(argv[1]);
   accc::TensorMap batch = accc::load_safetensors(argv[2]);
-  accc::TrainerOptions options{.learning_rate = std::strtof(argv[3], nullptr), .seed = 7};
+  accc::TrainerOptions options{.learning_rate = std::strtod(argv[3], nullptr), .seed = 7};
   accc::Trainer together(model, options), apart(model, options);
   for (int step = 0; step < 3; ++step) {
     accc::Result gradients = apart.grad_step(batch);

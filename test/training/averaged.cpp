@@ -95,7 +95,7 @@ int main(int argc, char **argv) {
     return 2;
   accc::Model model = accc::Model::load(argv[1]), other = accc::Model::load(argv[2]);
   const TensorMap batch = accc::load_safetensors(argv[3]);
-  const accc::TrainerOptions options{.learning_rate = std::strtof(argv[4], nullptr), .seed = 7};
+  const accc::TrainerOptions options{.learning_rate = std::strtod(argv[4], nullptr), .seed = 7};
   const std::string file = std::string(argv[1]) + ".safetensors";
   Trainer averaged(model, options), plain(other, options), again(model, options);
   const double bound = std::strtod(argv[6], nullptr);

@@ -89,7 +89,7 @@ int main(int argc, char **argv) {
   accc::Model scaled = accc::Model::load(argv[1]), large = accc::Model::load(argv[2]),
               plain = accc::Model::load(argv[3]);
   const accc::TensorMap good = accc::load_safetensors(argv[4]), bad = spoiled(good);
-  accc::TrainerOptions options{.learning_rate = std::strtof(argv[5], nullptr), .seed = 7};
+  accc::TrainerOptions options{.learning_rate = std::strtod(argv[5], nullptr), .seed = 7};
   accc::Trainer together(scaled, options), apart(scaled, options), without(plain, options);
 
   // What torch.amp.GradScaler(init_scale=1024, growth_interval=2) gives.

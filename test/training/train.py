@@ -45,6 +45,10 @@ def compile_options(meta, file):
         options += ["--precision", meta["precision"]]
     if scale := meta.get("loss_scale"):
         options += ["--loss-scale", scale]
+    for names, group in meta.get("param_groups", []):
+        options += ["--param-group", names, group]
+    if average := meta.get("average_weights"):
+        options += ["--average-weights", average]
     for name, size in meta["dims"].items():
         options += ["-D", f"{name}={size}"]
     for name in entry.get("freeze", []):

@@ -32,7 +32,7 @@ def parse_arguments(description: str):
     parser.add_argument("--suite", default=",".join(suites.SUITES), help=f"some of the suites, also {', '.join(suites.MORE)} (default: %(default)s)")
     parser.add_argument("--models", type=re.compile, default=re.compile(""), metavar="REGEX", help="of their names")
     parser.add_argument("--format", default=",".join(FORMATS), help="some of the formats (default: all)")
-    parser.add_argument("--dtype", default="float32", choices=("float32", "bfloat16", "float16"), help="of the modules")
+    parser.add_argument("--dtype", default="float32", choices=("float32", "bfloat16", "float16", "float64"), help="of the modules")
     parser.add_argument("--precision", default="fp32", choices=("fp32", "bf16", "fp16"), help="of modules in float32: mixed, beside torch.autocast")
     parser.add_argument("--fresh", action="store_true", help="export and check again what is known")
     parser.add_argument("--keep-right", action="store_true", help="keep what another build of accc got right")

@@ -92,7 +92,7 @@ void reportCrash(const CompileOptions &options, const Crash &crash, bool json);
 /// How the steps of a library are run.
 struct StepOptions {
   int64_t steps = 1, seed = 0;
-  std::optional<float> learningRate; ///< none: the optimizer's own
+  std::optional<double> learningRate; ///< none: the optimizer's own
 
   SessionOptions settings() const { return {.learning_rate = learningRate, .seed = seed}; }
 };

@@ -78,6 +78,7 @@ static GoldenMeta parseMeta(const json &json, const std::string &model) {
   meta.lossMean = json.value("loss_mean", 0.0);
   meta.lossDeviation = json.value("loss_std", 0.0);
   meta.isHalf = json.value("half", false);
+  meta.isDouble = json.value("double", false);
   meta.isOwn = json.contains("accc");
   if (json.contains("noise"))
     meta.noise = json["noise"].get<Noise>();
@@ -156,7 +157,7 @@ static void addAliases(const Model &model, TensorMap &results) {
 
 static TensorMap runAsGoldens(const Model &model, const fs::path &folder, const GoldenMeta &meta) {
   SessionOptions settings;
-  settings.learning_rate = static_cast<float>(meta.learningRate);
+  settings.learning_rate = meta.learningRate;
   settings.seed = meta.seed;
   Session session(model, settings);
   if (fs::path initial = folder / kInitialFile; fs::exists(initial))
@@ -189,7 +190,7 @@ static Verdict judgeDropout(const std::string &subject, const GoldenMeta &meta, 
   const Tensor *found = find(results, "loss");
   if (!found)
     throw Error(ErrorKind::data, subject + " has no loss");
-  double loss = found->item<float>();
+  double loss = found->to(DType::f64).item<double>();
   verdict.worst = std::abs(loss - meta.lossMean);
   verdict.relative = verdict.worst / std::abs(meta.lossMean);
   double distance = 6 * meta.lossDeviation + tolerance * (1 + std::abs(meta.lossMean));

@@ -50,11 +50,15 @@ struct GoldenMeta {
   std::optional<Updates> updates = {};
   std::string snapshot; ///< JSON: what describeForDiff() gave for the library; empty: not known
 
-  bool isHalf = false; ///< the model computes in 16-bit floats
+  bool isHalf = false;   ///< the model computes in 16-bit floats
+  bool isDouble = false; ///< all floats of the model are f64
 
   /// What numbers are held to unless the user says something else: 1e-4; with bf16, of which a
-  /// rounding is 2e-3, 1e-3, which is what elements of 0.5 and less are rounded by.
-  double tolerance() const { return isHalf || compile.precision == "bf16" ? 1e-3 : 1e-4; }
+  /// rounding is 2e-3, 1e-3, which is what elements of 0.5 and less are rounded by; in f64 1e-10,
+  /// which a single number in f32 exceeds, of which a rounding is 6e-8.
+  double tolerance() const {
+    return isHalf || compile.precision == "bf16" ? 1e-3 : isDouble ? 1e-10 : 1e-4;
+  }
 };
 
 /// Throws Error where there is none, or it cannot be read. `model` is the model's file, of which

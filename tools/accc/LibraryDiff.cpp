@@ -93,7 +93,7 @@ private:
     for (const TensorMap *part : {&expected.gradients, &expected.losses})
       for (const auto &[name, tensor] : *part)
         if (name == "loss" || name.ends_with(" loss") || isLossesName(name))
-          for (float loss : tensor.data<float>())
+          for (Tensor wide = tensor.to(DType::f64); double loss : wide.data<double>())
             if (!std::isfinite(loss)) {
               section.notes.push_back(name + " of " + report.a + ": " + std::to_string(loss) +
                                       "; choose --inputs, or fewer --steps, that say more");

@@ -173,7 +173,7 @@ private:
   }
 
   void train() {
-    std::map<std::string, std::vector<float>> losses;
+    std::map<std::string, std::pair<DType, std::vector<double>>> losses;
     bool began = false;
     for (int64_t i = 0; i < options.steps; ++i)
       for (const std::string &step : steps) {
@@ -182,14 +182,19 @@ private:
         began = true;
         Result result = session.run(entry, inputs);
         result.wait();
-        if (result.has_loss()) // a training step of the model's own may have none
-          losses[entryNameOf("losses", step)].push_back(result.loss());
+        if (!result.has_loss()) // a training step of the model's own may have none
+          continue;
+        auto &[type, values] = losses[entryNameOf("losses", step)];
+        type = result["loss"].dtype();
+        values.push_back(result.loss());
       }
     if (!began)
       return;
-    for (const auto &[name, values] : losses)
-      trajectory.losses.emplace(name,
-                                Tensor::of<float>({options.steps}, std::span<const float>(values)));
+    for (const auto &[name, losses] : losses) {
+      const auto &[type, values] = losses;
+      trajectory.losses.emplace(
+          name, Tensor::of<double>({options.steps}, std::span<const double>(values)).to(type));
+    }
     trajectory.variables = variablesOf(session);
     for (const std::string &step : steps)
       if (has("average_eval_step", step))

@@ -128,7 +128,7 @@ static int bench(const BenchOptions &options) {
 
   if (options.inputs.empty())
     inputs = randomInputs(entry, 42);
-  std::optional<float> loss; // of the first step
+  std::optional<double> loss; // of the first step
   if (Result result = session.run(name, inputs); result.has_loss())
     loss = result.loss();
   for (int64_t i = 1; i < options.warmup; ++i)

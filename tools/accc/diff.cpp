@@ -260,7 +260,7 @@ static void addSectionOptions(CLI::App &command, DiffOptions &options) {
             options.hasTolerance = true;
           },
           "Absolute and relative tolerance of numbers; 0: bitwise equal (default: 0.0001, with "
-          "goldens in bf16 0.001)")
+          "goldens in bf16 0.001, in f64 1e-10)")
       ->check(finiteNumber(0));
   command.add_flag("--failed", options.report.failedOnly, "List only tensors that failed");
   command.add_flag("--json", options.report.json,

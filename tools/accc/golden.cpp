@@ -52,7 +52,7 @@ static void checkOutput(const std::string &output) {
 static void checkFinite(const TensorMap &goldens) {
   for (const char *name : {"loss", "losses"})
     if (auto found = goldens.find(name); found != goldens.end())
-      for (float loss : found->second.data<float>())
+      for (Tensor wide = found->second.to(DType::f64); double loss : wide.data<double>())
         if (!std::isfinite(loss))
           throw Error(ErrorKind::data,
                       "the loss is " + std::to_string(loss) +
@@ -70,7 +70,7 @@ static bool holdsHalf(const Model &model) {
 
 /// How the run was made, in the terms of `accc compile` and `accc run`.
 static ordered_json describeRun(const Model &model, const RecordOptions &options,
-                                std::string_view sizes, float learningRate) {
+                                std::string_view sizes, double learningRate) {
   auto manifest = ordered_json::parse(model.description().manifest, nullptr, false);
   if (!manifest.is_object())
     manifest = ordered_json::object();

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -26,7 +27,7 @@ struct RunOptions {
 
 /// A loss that is not finite is null; `failure` is why the run ends with an error, if it does.
 static void printJson(const Result &result, const Session &session,
-                      const std::vector<float> &losses, const std::string &failure) {
+                      const std::vector<double> &losses, const std::string &failure) {
   const accc_entry &entry = result.entry();
   nlohmann::ordered_json json{{"library", session.model().path()},
                               {"entry", entry.name},
@@ -44,7 +45,7 @@ static void printJson(const Result &result, const Session &session,
 
 /// Why training goes nowhere, so that nobody should take its parameters for trained ones; empty
 /// where it does not diverge.
-static std::string whyDiverged(const std::vector<float> &losses) {
+static std::string whyDiverged(const std::vector<double> &losses) {
   if (losses.empty() || std::isfinite(losses.back()))
     return "";
   return "the loss of step " + std::to_string(losses.size() - 1) + " is " +
@@ -71,15 +72,20 @@ static int run(const RunOptions &options) {
     inputs = load_safetensors(options.inputs);
 
   std::optional<Result> result;
-  std::vector<float> losses;
+  std::vector<double> losses;
+  DType lossType{};
   for (int64_t step = 0; step < options.run.steps; ++step) {
     result = session.run(options.entry, inputs);
     result->wait();
     if (!result->has_loss())
       continue;
     losses.push_back(result->loss());
+    lossType = (*result)["loss"].dtype();
     if (!options.json)
-      print("step %lld loss %.9g\n", static_cast<long long>(step), losses.back());
+      print("step %lld loss %.*g\n", static_cast<long long>(step),
+            lossType == DType::f64 ? std::numeric_limits<double>::max_digits10
+                                   : std::numeric_limits<float>::max_digits10,
+            losses.back());
     if (!std::isfinite(losses.back()) && !options.allowNonfinite)
       break;
   }
@@ -94,8 +100,9 @@ static int run(const RunOptions &options) {
   if (!options.outputs.empty()) {
     TensorMap outputs = result->tensors();
     if (options.run.steps > 1 && !losses.empty())
-      outputs.insert_or_assign("losses", Tensor::of<float>({static_cast<int64_t>(losses.size())},
-                                                           std::span<const float>(losses)));
+      outputs.insert_or_assign("losses", Tensor::of<double>({static_cast<int64_t>(losses.size())},
+                                                            std::span<const double>(losses))
+                                             .to(lossType));
     save_safetensors(options.outputs, outputs);
   }
   if (!options.saveParams.empty())

@@ -70,9 +70,7 @@ std::vector<ForwardOutput> GraphImporter::importOutputs() {
     if (output.name != loss)
       continue;
     Entities scalar = build([&]() -> Entities {
-      return {prim::Tensor(opBuilder, output.value.getLoc(), output.value)
-                  .reshape({})
-                  .convert(opBuilder.getF32Type())};
+      return {widen(prim::Tensor(opBuilder, output.value.getLoc(), output.value).reshape({}))};
     });
     output = {scalar.front().tensor, "loss", prim::Role::Loss};
   }

@@ -152,9 +152,8 @@ void ProgramImporter::importLoss(const Json &content, const Scope &scope) {
   auto type = cast<RankedTensorType>(value.getType());
   if (type.getNumElements() != 1 || !isa<FloatType>(type.getElementType()))
     fail("the loss '" + name + "' is no single float, but has the shape " + show(type.getShape()));
-  Entities loss = build([&]() -> Entities {
-    return {prim::Tensor(opBuilder, loc, value).reshape({}).convert(opBuilder.getF32Type())};
-  });
+  Entities loss =
+      build([&]() -> Entities { return {widen(prim::Tensor(opBuilder, loc, value).reshape({}))}; });
   outputs.push_back({loss.front().tensor, "loss", prim::Role::Loss});
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Agreement.h"
 
+#include "Scalar.h"
 #include "accc/checksum.h"
 #include "accc/error.h"
 
 #include <array>
 #include <bit>
-#include <charconv>
 #include <span>
 #include <string_view>
 
@@ -55,16 +55,16 @@ uint64_t fingerprintOf(const accc_entry &entry) {
   return hash.get();
 }
 
-float learningRateOf(const accc_entry &entry, const std::vector<Source> &inputs) {
+double learningRateOf(const accc_entry &entry, const std::vector<Source> &inputs) {
   for (size_t i = 0; i < inputs.size(); ++i)
     if (entry.inputs[i].usage == ACCC_LEARNING_RATE && !inputs[i].entry)
-      return inputs[i].tensor->item<float>();
+      return floatOf(*inputs[i].tensor);
   return 0;
 }
 
 void requireSameForAll(Group &group, const accc_entry &entry, uint64_t fingerprint,
-                       float learningRate) {
-  const std::array numbers{fingerprint, uint64_t(std::bit_cast<uint32_t>(learningRate))};
+                       double learningRate) {
+  const std::array numbers{fingerprint, std::bit_cast<uint64_t>(learningRate)};
   const auto [isSameEntry, isSameRate] = areSameForAll(group, numbers);
   if (!isSameEntry)
     throw Error(ErrorKind::usage, std::string(entry.name) +
@@ -72,14 +72,14 @@ void requireSameForAll(Group &group, const accc_entry &entry, uint64_t fingerpri
                                       "one, that exchange other tensors");
   if (isSameRate)
     return;
-  char here[32];
-  const char *end = std::to_chars(here, here + sizeof here, learningRate).ptr;
-  throw Error(ErrorKind::usage, std::string(entry.name) +
-                                    ": the processes of the group update by other learning rates "
-                                    "(here " +
-                                    std::string(here, static_cast<size_t>(end - here)) +
-                                    "): set the same in all, or share_state() gives them that of "
-                                    "the first process");
+  const auto narrow = static_cast<float>(learningRate); // that of most entries is one
+  throw Error(ErrorKind::usage,
+              std::string(entry.name) +
+                  ": the processes of the group update by other learning rates "
+                  "(here " +
+                  (narrow == learningRate ? shortest(narrow) : shortest(learningRate)) +
+                  "): set the same in all, or share_state() gives them that of "
+                  "the first process");
 }
 
 } // namespace accc::detail

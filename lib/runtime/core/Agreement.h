@@ -24,13 +24,13 @@ bool isSameForAll(Group &group, uint64_t number);
 uint64_t fingerprintOf(const accc_entry &entry);
 
 /// The learning rate among the inputs of a run; 0 where the entry point takes none.
-float learningRateOf(const accc_entry &entry, const std::vector<Source> &inputs);
+double learningRateOf(const accc_entry &entry, const std::vector<Source> &inputs);
 
 /// Throws Error (usage), in all processes, where those of the group are about to run entry points,
 /// or sizes of one, that exchange other tensors, or to update by other learning rates, from which
 /// on they would not hold the same bits. `fingerprint` is that of `entry`.
 void requireSameForAll(Group &group, const accc_entry &entry, uint64_t fingerprint,
-                       float learningRate);
+                       double learningRate);
 
 } // namespace accc::detail
 

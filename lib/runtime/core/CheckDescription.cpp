@@ -340,7 +340,7 @@ private:
     require(!value.indices || (value.indices->what && value.indices->first < value.indices->end),
             name + " has indices without bounds");
     if (value.usage == ACCC_LEARNING_RATE || value.usage == ACCC_LOSS)
-      require(isScalar(ACCC_F32), name + " must be an f32 scalar");
+      require(isScalar(ACCC_F32) || isScalar(ACCC_F64), name + " must be an f32 or f64 scalar");
     if (value.usage == ACCC_SEED || value.usage == ACCC_STEP)
       require(isScalar(ACCC_I64), name + " must be an i64 scalar");
   }

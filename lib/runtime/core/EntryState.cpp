@@ -2,6 +2,7 @@
 #include "EntryState.h"
 
 #include "BadIndex.h"
+#include "Scalar.h"
 
 #include <algorithm>
 #include <cstring>
@@ -84,7 +85,7 @@ void EntryState::bind(const Find &find, std::string problems) {
       char *bytes = static_cast<char *>(known[i].raw());
       const int64_t seed = progress.seed + progress.rank; // each process draws its own numbers
       if (input.usage == ACCC_LEARNING_RATE)
-        std::memcpy(bytes, &progress.learningRate, sizeof progress.learningRate);
+        setFloat(known[i], progress.learningRate);
       else
         std::memcpy(bytes, input.usage == ACCC_SEED ? &seed : &progress.step, sizeof(int64_t));
       inputs[i] = {&known[i]};

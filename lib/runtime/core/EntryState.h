@@ -52,7 +52,7 @@ namespace detail {
 
 /// What a session keeps from run to run beside the state.
 struct Progress {
-  float learningRate;
+  double learningRate;
   int64_t seed, step;
   int rank = 0;      // in the session's group
   double waited = 0; // seconds, for runs under way

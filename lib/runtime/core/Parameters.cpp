@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Parameters and checkpoints of a session as files.
+#include "Scalar.h"
 #include "SessionImpl.h"
 
 #include "accc/safetensors.h"
@@ -107,12 +108,6 @@ Number metadataNumber(const SafetensorsReader &file, const std::string &key) {
               file.path() + " is no checkpoint of accc: its metadata holds no " + key);
 }
 
-std::string shortest(float value) {
-  char text[32];
-  auto result = std::to_chars(text, text + sizeof text, value);
-  return std::string(text, result.ptr);
-}
-
 } // namespace
 
 NamedTensors Session::Impl::tensors(bool withOptimizer) const {
@@ -208,7 +203,7 @@ void Session::save_checkpoint(const std::string &path) const {
                     {"model", std::string(impl_->model.name())},
                     {"step", std::to_string(step())},
                     {"seed", std::to_string(seed())},
-                    {"learning_rate", shortest(learning_rate())}});
+                    {"learning_rate", detail::shortest(learning_rate())}});
 }
 
 void Session::load_checkpoint(const std::string &path) {
@@ -217,7 +212,7 @@ void Session::load_checkpoint(const std::string &path) {
   if (format == file.metadata().end() || format->second != checkpointFormat)
     throw Error(ErrorKind::data,
                 path + " is no checkpoint of accc; parameters alone are read " + "with load()");
-  auto learningRate = metadataNumber<float>(file, "learning_rate");
+  auto learningRate = metadataNumber<double>(file, "learning_rate");
   auto seed = metadataNumber<int64_t>(file, "seed"), step = metadataNumber<int64_t>(file, "step");
   impl_->load(file, /*withOptimizer=*/true, {});
   set_learning_rate(learningRate);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "EntryState.h"
+#include "Scalar.h"
 
 #include <chrono>
 
@@ -158,7 +159,7 @@ const Tensor &Result::operator[](std::string_view name) const {
 
 bool Result::has_loss() const { return lossIndex(entry()) >= 0; }
 
-float Result::loss() const {
+double Result::loss() const {
   if (loss_)
     return *loss_;
   int index = lossIndex(entry());
@@ -166,7 +167,7 @@ float Result::loss() const {
     throw Error(ErrorKind::usage,
                 std::string(entry().name) + " has no loss: the model was compiled without --loss");
   wait();
-  loss_ = access_->output(static_cast<size_t>(index)).item<float>();
+  loss_ = detail::floatOf(access_->output(static_cast<size_t>(index)));
   return *loss_;
 }
 

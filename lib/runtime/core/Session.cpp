@@ -9,10 +9,10 @@
 
 namespace accc {
 
-static float learningRateOf(const Model &model, const SessionOptions &options) {
+static double learningRateOf(const Model &model, const SessionOptions &options) {
   if (options.learning_rate)
     return *options.learning_rate;
-  return detail::readLearningRate(model.description().manifest).value_or(1e-3f);
+  return detail::readLearningRate(model.description().manifest).value_or(1e-3);
 }
 
 Session::Impl::Impl(Model loaded, const SessionOptions &options)
@@ -234,8 +234,8 @@ std::vector<ProfiledStep> Session::profile(std::string_view name, std::string_vi
   return steps;
 }
 
-float Session::learning_rate() const { return impl_->progress.learningRate; }
-void Session::set_learning_rate(float value) { impl_->progress.learningRate = value; }
+double Session::learning_rate() const { return impl_->progress.learningRate; }
+void Session::set_learning_rate(double value) { impl_->progress.learningRate = value; }
 int64_t Session::seed() const { return impl_->progress.seed; }
 void Session::set_seed(int64_t value) { impl_->progress.seed = value; }
 int64_t Session::step() const { return impl_->progress.step; }

@@ -24,7 +24,7 @@ Exchanges::Exchanges(const accc_entry &entry, GroupThread *others)
     waitsFor = stepsBesideCollectives(entry);
 }
 
-void Exchanges::begin(float learningRate) {
+void Exchanges::begin(double learningRate) {
   if (others)
     others->start([this, learningRate] {
       requireSameForAll(others->group, entry, fingerprint, learningRate);

@@ -19,7 +19,7 @@ public:
 
   /// At the start of a run: fails it where the others are about to exchange something else, or to
   /// update by another learning rate.
-  void begin(float learningRate);
+  void begin(double learningRate);
   /// Waits until nothing is under way that this step has to wait for. Throws what went wrong in it.
   void waitBefore(const accc_step &step);
   /// Starts a collective on the addresses of the step's buffers.

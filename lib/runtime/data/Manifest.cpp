@@ -23,9 +23,9 @@ std::map<std::string, std::string, std::less<>> readAliases(const char *manifest
   return aliases;
 }
 
-std::optional<float> readLearningRate(const char *manifest) {
+std::optional<double> readLearningRate(const char *manifest) {
   const nlohmann::json found = readMember(manifest, "learning_rate");
-  return found.is_number() ? std::optional(found.get<float>()) : std::nullopt;
+  return found.is_number() ? std::optional(found.get<double>()) : std::nullopt;
 }
 
 std::string readModelHash(const char *manifest) {

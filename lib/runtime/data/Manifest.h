@@ -15,7 +15,7 @@ namespace accc::detail {
 std::map<std::string, std::string, std::less<>> readAliases(const char *manifest);
 
 /// The `lr` of the (first) optimizer that the library was compiled with; nothing where it has none.
-std::optional<float> readLearningRate(const char *manifest);
+std::optional<double> readLearningRate(const char *manifest);
 
 /// The hashes of the model's files, as accc/weights_file.h says.
 std::string readModelHash(const char *manifest);

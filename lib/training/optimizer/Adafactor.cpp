@@ -23,8 +23,7 @@ class AdafactorOptimizer final : public SingleOptimizer {
 public:
   explicit AdafactorOptimizer(Spec &spec)
       : beta2Decay(spec.number("beta2_decay", -0.8, -kInfinity, 0.0)),
-        // That of f32, in which 16-bit floats are updated as well.
-        epsilon1(spec.number("eps1", std::numeric_limits<float>::epsilon(), 0.0, kInfinity)),
+        epsilon1(spec.number("eps1", 0.0, kInfinity)),
         epsilon2(spec.number("eps2", 1e-3, 0.0, kInfinity)),
         threshold(spec.number("d", 1.0, 1.0, kInfinity)),
         weightDecay(spec.number("weight_decay", 0.0, 0.0, kInfinity)),
@@ -54,8 +53,9 @@ public:
     Tensor rate = max(rms(p), epsilon2) * shared[1];
     if (weightDecay != 0.0)
       p = p * (1.0 - shared[2]);
-    Tensor variance = estimate(g, state, shared[0]);
-    Tensor u = g * rsqrt(max(variance, epsilon1 * epsilon1));
+    const double epsilon = epsilonFor(p);
+    Tensor variance = estimate(g, state, shared[0], epsilon);
+    Tensor u = g * rsqrt(max(variance, epsilon * epsilon));
     return p - u * (rate / max(rms(u) / threshold, 1.0));
   }
 
@@ -69,7 +69,14 @@ private:
     return mean(x, {dimension}).reshape(shape);
   }
 
-  Tensor estimate(Tensor g, MutableArrayRef<Tensor> state, Tensor weight) const {
+  /// By default that of the type in which the parameter is updated.
+  double epsilonFor(Tensor parameter) const {
+    return epsilon1.value_or(parameter.elementType().isF64()
+                                 ? std::numeric_limits<double>::epsilon()
+                                 : std::numeric_limits<float>::epsilon());
+  }
+
+  static Tensor estimate(Tensor g, MutableArrayRef<Tensor> state, Tensor weight, double epsilon) {
     auto average = [&](Tensor &slot, Tensor now) { slot = lerp(slot, now, weight); };
     const int64_t rank = g.rank();
     if (rank < 2) {
@@ -79,11 +86,13 @@ private:
     Tensor &rows = state[0], &columns = state[1];
     average(rows, meanAlong(g * g, rank - 1));
     average(columns, meanAlong(g * g, rank - 2));
-    Tensor scaled = rows / max(meanAlong(rows, rank - 2), epsilon1).broadcastTo(rows.shape());
+    Tensor scaled = rows / max(meanAlong(rows, rank - 2), epsilon).broadcastTo(rows.shape());
     return scaled.broadcastTo(g.shape()) * columns.broadcastTo(g.shape());
   }
 
-  double beta2Decay, epsilon1, epsilon2, threshold, weightDecay;
+  double beta2Decay;
+  std::optional<double> epsilon1;
+  double epsilon2, threshold, weightDecay;
   bool maximize;
 };
 } // namespace

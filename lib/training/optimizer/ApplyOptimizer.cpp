@@ -11,17 +11,18 @@ namespace {
 /// Appends what optimizers read and give to a step.
 class Applier {
 public:
-  Applier(StepFunction step, StringRef name)
+  /// `scalar`: what rates and the like are computed in.
+  Applier(StepFunction step, StringRef name, Type scalar)
       : builder(step.builder()), additions(step), name(name),
-        f32(RankedTensorType::get({}, builder.getF32Type())),
-        rate(read("learning_rate", Role::LearningRate, f32)) {}
+        scalar(RankedTensorType::get({}, scalar)),
+        rate(read("learning_rate", Role::LearningRate, this->scalar)) {}
 
-  /// The number of updates with this one, in f32.
+  /// The number of updates with this one.
   void countStep() {
     const std::string slot = stateName(name, "step");
     Tensor next = read(slot, Role::OptimizerState, countType(builder.getContext())) + 1.0;
     update(next, slot);
-    count = next.convert(builder.getF32Type());
+    count = next.convert(scalar.getElementType());
   }
 
   /// `group`: in the order of ParameterGroups::all().
@@ -43,7 +44,7 @@ private:
   OpBuilder builder;
   StepAdditions additions;
   StringRef name;
-  RankedTensorType f32;
+  RankedTensorType scalar;
   Tensor rate;
   std::optional<Tensor> count;
 };
@@ -58,7 +59,7 @@ SmallVector<Tensor> Applier::prepare(const Optimizer &optimizer, size_t group) {
   SmallVector<Tensor> state;
   for (std::string &slot : names) {
     slot = stateName(name, group == 0 ? slot : "group" + std::to_string(group) + "." + slot);
-    state.push_back(read(slot, Role::OptimizerState, f32));
+    state.push_back(read(slot, Role::OptimizerState, scalar));
   }
   SmallVector<Tensor> shared =
       optimizer.prepare(optimizer.rateScale == 1.0 ? rate : rate * optimizer.rateScale,
@@ -91,7 +92,9 @@ void Applier::apply(const Optimizer &optimizer, size_t group,
 
 void accc::applyOptimizer(StepFunction step, const ParameterGroups &groups, StringRef name,
                           const OtherNames &otherNames, ArrayRef<TrainedParameter> parameters) {
-  Applier applier(step, name);
+  Applier applier(step, name, scalarType(llvm::map_to_vector(parameters, [](const auto &each) {
+                    return each.value;
+                  })));
   if (llvm::any_of(groups.all(), [](const Optimizer *each) { return each->countsSteps(); }))
     applier.countStep();
 

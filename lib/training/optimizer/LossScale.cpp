@@ -52,12 +52,13 @@ Tensor LossScaler::started(Tensor state) const {
   return select(equal(state, 0.0), options.initial, state);
 }
 
-Value LossScaler::addScale() {
+Value LossScaler::addScale(RankedTensorType loss) {
   Location loc = withModule(NameLoc::get(builder.getStringAttr("loss_scale")), "loss");
   auto type = RankedTensorType::get({}, builder.getF32Type());
   if (!options.isDynamic)
-    return prim::full(builder, loc, type, options.initial);
-  return started(Tensor(builder, loc, step.addArgument(scaleName, Role::OptimizerState, type)));
+    return prim::full(builder, loc, loss, options.initial);
+  return started(Tensor(builder, loc, step.addArgument(scaleName, Role::OptimizerState, type)))
+      .convert(loss.getElementType());
 }
 
 Tensor LossScaler::readState(StringRef name, Type elementType) {

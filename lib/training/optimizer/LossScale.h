@@ -32,10 +32,10 @@ public:
   /// `name` is the training step's, empty for the only one. All ops are made at the end of `step`.
   LossScaler(const LossScale &options, StepFunction step, llvm::StringRef name);
 
-  /// The scale for the backward pass, f32 of rank 0. Appends the argument
+  /// The scale for the backward pass of a loss of this type, of rank 0. Appends the argument
   /// `optimizer.[<name>.]loss_scale` of a dynamic one, whose zero stands for the initial scale:
   /// optimizer states start as zeros.
-  mlir::Value addScale();
+  mlir::Value addScale(mlir::RankedTensorType loss);
 
   /// A gradient, a value behind a barrier, divided by the scale. That of 16-bit floats becomes f32,
   /// which holds the quotient.

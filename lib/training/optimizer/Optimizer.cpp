@@ -2,6 +2,7 @@
 #include "training/optimizer/Optimizer.h"
 
 #include "support/Suggest.h"
+#include "training/optimizer/OptimizerValues.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -84,8 +85,9 @@ void accc::clipGradNorm(MutableArrayRef<Tensor> gradients, double maxNorm) {
   if (gradients.empty())
     return;
   std::optional<Tensor> total;
+  Type type = scalarType(llvm::map_to_vector(gradients, [](Tensor g) { return g.get(); }));
   for (Tensor g : gradients) {
-    Tensor square = sumAll(g * g).convert(g.getBuilder().getF32Type());
+    Tensor square = sumAll(g * g).convert(type);
     total = total ? *total + square : square;
   }
   Tensor scale = min(maxNorm / (sqrt(*total) + 1e-6), 1.0);

@@ -31,15 +31,16 @@ public:
   /// its type.
   virtual std::vector<Slot> slots(mlir::RankedTensorType parameter) const = 0;
 
-  /// The scalars kept for all parameters together, f32, which start as zeros.
+  /// The scalars kept for all parameters together, of the type of prepare(), which start as zeros.
   virtual std::vector<std::string> sharedSlots() const { return {}; }
 
   /// True if the update depends on how many were done before.
   virtual bool countsSteps() const = 0;
 
-  /// What all parameters share, computed once for an update: tensors of rank 0, f32.
-  ///   learningRate  f32, rank 0
-  ///   step          f32, rank 0: 1 at the first update; null unless countsSteps()
+  /// What all parameters share, computed once for an update: tensors of rank 0, all of one type,
+  /// f64 where one of the parameters is, else f32.
+  ///   learningRate
+  ///   step          1 at the first update; null unless countsSteps()
   ///   state         the values of sharedSlots(); receives the new ones
   virtual llvm::SmallVector<prim::Tensor>
   prepare(prim::Tensor learningRate, std::optional<prim::Tensor> step,

@@ -16,6 +16,13 @@ RankedTensorType accc::wideType(Value parameter) {
                                              : type;
 }
 
+Type accc::scalarType(ArrayRef<Value> tensors) {
+  MLIRContext *context = tensors.front().getContext();
+  bool isWide = llvm::any_of(
+      tensors, [](Value tensor) { return getElementTypeOrSelf(tensor.getType()).isF64(); });
+  return isWide ? Type(Float64Type::get(context)) : Type(Float32Type::get(context));
+}
+
 RankedTensorType accc::countType(MLIRContext *context) {
   return RankedTensorType::get({}, IntegerType::get(context, 64));
 }

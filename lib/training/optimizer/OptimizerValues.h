@@ -14,6 +14,10 @@ std::string stateName(llvm::StringRef step, llvm::StringRef state);
 /// lose small steps, else the parameter's own.
 mlir::RankedTensorType wideType(mlir::Value parameter);
 
+/// The type of single numbers that are meant for all of these tensors, such as a learning rate: f64
+/// where one of them has its elements in f64, else f32.
+mlir::Type scalarType(llvm::ArrayRef<mlir::Value> tensors);
+
 /// Of what counts updates, i64 of rank 0.
 mlir::RankedTensorType countType(mlir::MLIRContext *context);
 

@@ -348,7 +348,7 @@ TEST_CASE("session: a poisoned arena shows what is read before it is written") {
 TEST_CASE("trainer: the learning rate is the given one, or that of the library's optimizer") {
   CHECK(Trainer(Model::load(fake("manifest"))).learning_rate() == 0.25f);
   CHECK(Trainer(Model::load(fake("manifest")), {.learning_rate = 0}).learning_rate() == 0);
-  CHECK(Trainer(Model::load(fake("good"))).learning_rate() == 1e-3f);
+  CHECK(Trainer(Model::load(fake("good"))).learning_rate() == 1e-3);
 
   Trainer given(Model::load(fake("manifest")), {.learning_rate = 0.25f}),
       own(Model::load(fake("manifest")), {.seed = 1});

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/host/MaskedLoads.h"
 #include "codegen/host/Objects.h"
 #include "codegen/host/VectorDivisions.h"
 
@@ -8,6 +9,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -59,6 +61,8 @@ LogicalResult codegen::emitObject(llvm::Module &module, llvm::TargetMachine &mac
   if (failed(optimise(module, machine, kPasses, loc)))
     return failure();
   hideVectorDivisions(module);
+  if (!machine.getMCSubtargetInfo()->checkFeatures("+avx512vl"))
+    lowerMaskedLoads(module);
   std::error_code code;
   llvm::raw_fd_ostream stream(path, code, llvm::sys::fs::OF_None);
   if (code)

@@ -89,7 +89,7 @@ def main(text):
     parser = argparse.ArgumentParser(description=text.split("\n")[0])
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--target", default="cpu", choices=targets.NAMES, help="cuda: the stand-in for a GPU runs the libraries")
+    parser.add_argument("--target", default="cpu", choices=targets.NAMES, help=targets.HELP)
     parser.add_argument("--nets", help="of these kinds alone, as in Mlp,Transformer")
     parser.add_argument("--fault", choices=reference.FAULTS, help="a mistake in PyTorch's training, which must show")
     parser.add_argument("--no-smaller", dest="smaller", action="store_false", help="show what is wrong as it was drawn")

@@ -74,7 +74,7 @@ def main(text):
     parser.add_argument("--dtype", default=torch.float32, type=lambda name: getattr(torch, name), help="float32 (default), int64, ...")
     parser.add_argument("--precision", default="fp32", choices=precisions.NAMES, help="mixed: bf16 or fp16, beside torch.autocast")
     parser.add_argument("--samples", type=int, default=32, help="at most so many of each operator")
-    parser.add_argument("--target", default="cpu", choices=targets.NAMES, help="cuda: the stand-in for a GPU runs the libraries")
+    parser.add_argument("--target", default="cpu", choices=targets.NAMES, help=targets.HELP)
     parser.add_argument("--limit", type=float, default=20, metavar="SECONDS", help="for each sample in a run of a library")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--accc", type=pathlib.Path, default=ROOT / "build/bin/accc")

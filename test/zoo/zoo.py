@@ -39,7 +39,7 @@ def parse_arguments(description: str):
     parser.add_argument("--real", action="store_true", help="models in their published configurations, with times")
     parser.add_argument("--list", action="store_true", help="print the names of the models and stop")
     parser.add_argument("--accc", type=pathlib.Path, default=ROOT / "build" / "bin" / "accc")
-    parser.add_argument("--target", default="cpu", choices=targets.NAMES, help="cuda: a stand-in for a GPU runs the models")
+    parser.add_argument("--target", default="cpu", choices=targets.NAMES, help=targets.HELP)
     parser.add_argument("--cache", type=pathlib.Path, default=cache / "accc" / "zoo")
     parser.add_argument("--timeout", type=float, help="seconds for one command (default: 300, with --real 1800)")
     parser.add_argument("--memory", type=float, default=16, help="GiB of addresses for one command")

@@ -112,10 +112,12 @@ Value Rounding::roundedFor(Value value, bool all) const {
 /// The value rounded once. All read it so: then it is kept in 16 bits alone. But an
 /// argument and a sum are more exact for others: what parameters are updated from, and what a
 /// residual connection carries from layer to layer; and so is what others show that it is rounded.
+/// A constant is one value by chance where several read that number, the optimizer perhaps.
 Value Rounding::roundedRoot(Value root) {
   if (Value known = roots.lookup(root))
     return known;
-  bool all = !isa<BlockArgument>(root) && !root.getDefiningOp<AddOp>() && !exactReaders.has(root);
+  bool all = !isa<BlockArgument>(root) && !root.getDefiningOp<AddOp>() &&
+             !root.getDefiningOp<ConstantOp>() && !exactReaders.has(root);
   return roots[root] = roundedFor(root, all);
 }
 

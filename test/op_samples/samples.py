@@ -52,6 +52,16 @@ class Sample:
         return found
 
 
+@dataclasses.dataclass
+class OfParts(Sample):
+    """A sample with complex tensors, which are held as their parts: parameters and inputs of accc are real."""
+
+    are_parts: list  # for each tensor, whether it is the parts of a complex one
+
+    def call(self, tensors):
+        return super().call([torch.view_as_complex(x) if are_parts else x for x, are_parts in zip(tensors, self.are_parts)])
+
+
 class Derived(Sample):
     """The derivatives of a sample's results, by all of its tensors that have one."""
 
@@ -137,14 +147,21 @@ def operator_samples(info, dtype, limit):
 
 def _samples(info, function, dtype, limit):
     torch.manual_seed(0)
-    differentiable = dtype.is_floating_point and info.supports_autograd and dtype in info.backward_dtypes
+    has_gradients = dtype.is_floating_point or dtype.is_complex
+    differentiable = has_gradients and info.supports_autograd and dtype in info.backward_dtypes
     samples = []
     for sample in info.sample_inputs("cpu", dtype, requires_grad=differentiable):
         leaves, spec = pytree.tree_flatten(((sample.input, *sample.args), sample.kwargs))
         leaves = [x.detach().requires_grad_(x.requires_grad) if isinstance(x, torch.Tensor) else x for x in leaves]
         text = ", ".join(str(list(x.shape)) if isinstance(x, torch.Tensor) else repr(x) for x in leaves)
-        samples.append(Sample(function, leaves, spec, text))
+        are_parts = [x.is_complex() for x in leaves if isinstance(x, torch.Tensor)]
+        leaves = [_parts(x) if isinstance(x, torch.Tensor) and x.is_complex() else x for x in leaves]
+        samples.append(OfParts(function, leaves, spec, text, are_parts) if any(are_parts) else Sample(function, leaves, spec, text))
     return taken(samples, limit)
+
+
+def _parts(x):
+    return torch.view_as_real(x.detach().to_dense().resolve_conj()).clone().requires_grad_(x.requires_grad)
 
 
 def taken(samples, limit):

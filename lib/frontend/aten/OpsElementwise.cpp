@@ -148,15 +148,6 @@ Tensor logAddPower(Tensor a, Tensor b, double logOfBase) {
 }
 Tensor logAddExp(Tensor a, Tensor b) { return logAddPower(a, b, 1); }
 Tensor logAddExp2(Tensor a, Tensor b) { return logAddPower(a, b, kLogOfTwo); }
-/// Of numbers whose squares have no place among the floats, too: relative to the greater one.
-Tensor hypot(Tensor a, Tensor b) {
-  Tensor greater = detach(prim::max(prim::abs(a), prim::abs(b)));
-  Tensor isInfinite = prim::equal(greater, std::numeric_limits<double>::infinity());
-  Tensor scale = prim::select(isInfinite, 1.0, prim::select(greater > 0.0, greater, 1.0));
-  a = a / scale;
-  b = b / scale;
-  return scale * prim::sqrt(a * a + b * b);
-}
 
 /// By Euclid's algorithm, in as many steps as two numbers of the type can take.
 Tensor greatestDivisor(Tensor a, Tensor b) {

@@ -115,14 +115,29 @@ Tensor accc::frontend::squaredMagnitude(const Complex &a) {
 }
 
 /// Where both parts are 0.
-static Tensor isZero(const Complex &a) { return prim::equal(squaredMagnitude(a), 0.0); }
+static Tensor isZero(const Complex &a) {
+  Tensor zero = prim::equal(a.real, 0.0);
+  return a.imaginary ? prim::bitAnd(zero, prim::equal(*a.imaginary, 0.0)) : zero;
+}
+
+namespace {
+/// A number as one whose squares neither overflow nor vanish, times a scale.
+struct Scaled {
+  explicit Scaled(const Complex &a)
+      : scale(commonScale(a.real, a.imaginaryOrZero())),
+        number(a.map([&](Tensor part) { return part / scale; })) {}
+
+  Tensor scale;
+  Complex number;
+};
+} // namespace
 
 Tensor accc::frontend::magnitude(const Complex &a) {
   if (!a.imaginary)
     return prim::abs(a.real);
-  Tensor square = squaredMagnitude(a), zero = isZero(a);
-  return prim::select(zero, square.full(0.0),
-                      prim::sqrt(prim::select(zero, square.full(1.0), square)));
+  Scaled scaled(a);
+  Tensor square = squaredMagnitude(scaled.number), zero = isZero(a);
+  return prim::select(zero, 0.0, scaled.scale * prim::sqrt(prim::select(zero, 1.0, square)));
 }
 
 Tensor accc::frontend::phase(const Complex &a) {
@@ -130,10 +145,11 @@ Tensor accc::frontend::phase(const Complex &a) {
     Tensor angle = prim::select(a.real < 0.0, a.real.full(M_PI), a.real.full(0.0));
     return prim::select(prim::notEqual(a.real, a.real), a.real, angle);
   }
-  Tensor zero = isZero(a), one = a.real.full(1.0);
+  const Complex number = Scaled(a).number; // the derivative has squares
+  Tensor zero = isZero(a);
   return prim::select(zero, 0.0,
-                      prim::atan2(prim::select(zero, one.full(0.0), *a.imaginary),
-                                  prim::select(zero, one, a.real)));
+                      prim::atan2(prim::select(zero, 0.0, *number.imaginary),
+                                  prim::select(zero, 1.0, number.real)));
 }
 
 Complex accc::frontend::polar(Tensor magnitude, Tensor phase) {
@@ -143,8 +159,10 @@ Complex accc::frontend::polar(Tensor magnitude, Tensor phase) {
 Complex accc::frontend::reciprocal(const Complex &a) {
   if (!a.imaginary)
     return Complex(1.0 / a.real);
-  Tensor square = squaredMagnitude(a);
-  return Complex(a.real / square, -*a.imaginary / square);
+  Scaled scaled(a);
+  const Complex &number = scaled.number;
+  Tensor square = squaredMagnitude(number);
+  return Complex(number.real / square / scaled.scale, -*number.imaginary / square / scaled.scale);
 }
 
 Complex accc::frontend::exp(const Complex &a) {
@@ -153,7 +171,9 @@ Complex accc::frontend::exp(const Complex &a) {
 }
 
 Complex accc::frontend::log(const Complex &a) {
-  return Complex(prim::log(squaredMagnitude(a)) * 0.5, phase(a));
+  Scaled scaled(a);
+  return Complex(prim::log(scaled.scale) + prim::log(squaredMagnitude(scaled.number)) * 0.5,
+                 phase(a));
 }
 
 Complex accc::frontend::power(const Complex &a, double exponent) {
@@ -208,7 +228,7 @@ Complex accc::frontend::tanh(const Complex &a) {
 }
 
 Complex accc::frontend::direction(const Complex &a) {
-  Tensor length = magnitude(a);
-  Tensor factor = 1.0 / prim::select(prim::equal(length, 0.0), 1.0, length);
-  return a * Complex(factor);
+  const Complex number = Scaled(a).number;
+  Tensor length = magnitude(number);
+  return number * Complex(1.0 / prim::select(isZero(a), 1.0, length));
 }

@@ -3,6 +3,7 @@
 #include "frontend/common/Indexing.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using accc::prim::Tensor;
@@ -13,6 +14,18 @@ static Tensor odd(Tensor x, llvm::function_ref<Tensor(Tensor)> f) {
   Tensor isNegative = x < 0.0;
   Tensor y = f(accc::prim::select(isNegative, -x, x));
   return accc::prim::select(isNegative, -y, y);
+}
+
+Tensor accc::frontend::commonScale(Tensor a, Tensor b) {
+  Tensor greater = detach(prim::max(prim::abs(a), prim::abs(b)));
+  Tensor isInfinite = prim::equal(greater, std::numeric_limits<double>::infinity());
+  return prim::select(isInfinite, 1.0, prim::select(greater > 0.0, greater, 1.0));
+}
+Tensor accc::frontend::hypot(Tensor a, Tensor b) {
+  Tensor scale = commonScale(a, b);
+  a = a / scale;
+  b = b / scale;
+  return scale * prim::sqrt(a * a + b * b);
 }
 
 Tensor accc::frontend::reciprocal(Tensor x) { return 1.0 / x; }

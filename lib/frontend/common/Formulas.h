@@ -17,6 +17,12 @@ prim::Tensor asinh(prim::Tensor x);
 prim::Tensor acosh(prim::Tensor x);
 prim::Tensor atanh(prim::Tensor x);
 
+/// The greater magnitude of two numbers, by which they can be divided so that their squares have a
+/// place among the floats: 1 where it is 0, infinite or no number. No gradient flows to it.
+prim::Tensor commonScale(prim::Tensor a, prim::Tensor b);
+/// sqrt(a^2 + b^2), also where a square would overflow or vanish.
+prim::Tensor hypot(prim::Tensor a, prim::Tensor b);
+
 /// The quotient rounded towards minus infinity, as Python has it: of floats by what fmod leaves,
 /// for a / b rounded may be the next integer (1.0 // 0.1 is 9).
 prim::Tensor floorQuotient(prim::Tensor a, prim::Tensor b);

@@ -257,7 +257,7 @@ def draw(seed, target="cpu", kinds=()):
     dtype = "float32"
     if precision == "fp32" and draw.random() < 0.2:  # in float16 most of PyTorch's optimizers divide by zero
         dtype = draw.choice(["bfloat16", "float64"])
-    options = draw.choice([(), (), ("--memory-budget", "least"), ("--loss-only",), ("--weights", "beside"), ("--arch", "x86-64-v3") if target == "cpu" else ()])
+    options = draw.choice([(), (), ("--memory-budget", "least"), ("--loss-only",), ("--weights", "beside"), ("--arch", "native") if target == "cpu" else ()])
     calls = draw_calls(draw, steps, rows, overflowing, module.fault is not None)
     named = {}
     for name, p in module.named_parameters(remove_duplicate=False):

@@ -24,6 +24,7 @@ constexpr double kLogOfTwo = 0.69314718055994530942;
 // ---- two operands ----
 
 Entities add(Node &node) {
+  takeComplexAlpha(node, "other");
   if (node.hasComplex())
     return byParts(node, add, {"self", "other"});
   auto [a, b] = operands(node, "self", "other");
@@ -32,12 +33,14 @@ Entities add(Node &node) {
   return {a + multiplied(node, b, "alpha")};
 }
 Entities sub(Node &node) {
+  takeComplexAlpha(node, "other");
   if (node.hasComplex())
     return byParts(node, sub, {"self", "other"});
   auto [a, b] = operands(node, "self", "other");
   return {a - multiplied(node, b, "alpha")};
 }
 Entities rsub(Node &node) {
+  takeComplexAlpha(node, "self");
   if (node.hasComplex())
     return byParts(node, rsub, {"self", "other"});
   auto [a, b] = operands(node, "self", "other");
@@ -129,8 +132,26 @@ template <bool Divides> Entities addProduct(Node &node) {
   return {self + rest};
 }
 
+/// By a complex weight, of which 0.5 in any direction is half of the way.
+Complex complexLerp(const Node &node) {
+  Complex start = node.complexIn("self"), end = node.complexIn("end"),
+          weight = node.complexIn("weight");
+  auto [first, second] = node.broadcast(start.real, end.real);
+  SmallVector<int64_t> shape(node.broadcast(first, weight.real).first.shape());
+  for (Complex *each : {&start, &end, &weight})
+    *each = each->map(
+        [&](Tensor part) { return node.broadcastTo(part.convert(first.elementType()), shape); });
+  Complex change = end + start * -1.0, one(weight.real.full(1.0));
+  Complex near = start + weight * change, far = end + (one + weight * -1.0) * change * -1.0;
+  Tensor isNear = squaredMagnitude(weight) < 0.25;
+  return Complex(prim::select(isNear, near.real, far.real),
+                 prim::select(isNear, near.imaginaryOrZero(), far.imaginaryOrZero()));
+}
+
 /// The formula that is exact at both ends.
 Entities lerp(Node &node) {
+  if (node.isComplex("weight"))
+    return {complexLerp(node).value(node)};
   if (node.hasComplex())
     return byParts(node, lerp, {"self", "end"});
   auto [a, b] = operands(node, "self", "end");

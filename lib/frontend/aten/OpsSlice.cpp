@@ -297,7 +297,8 @@ ArrayRef<OpRow> accc::aten::sliceOps() {
        View},
       {"trace(self, offset=0, dim1=0, dim2=1)", byParts<trace>},
       {"diagonal_copy(self, offset=0, dim1=0, dim2=1)", byParts<diagonal>},
-      {"diagonal_scatter(self, src, offset=0, dim1=0, dim2=1)", byParts<diagonalScatter>},
+      {"diagonal_scatter(self, src, offset=0, dim1=0, dim2=1)",
+       [](Node &node) { return byParts(node, diagonalScatter, {"src"}); }},
 
       {"select_backward(grad_output, input_sizes, dim, index)", byParts<backwardOfView<select>>,
        Alias::None, selected::viewBackward},

@@ -42,6 +42,18 @@ Entities accc::aten::byParts(Node &node, Rule rule, ArrayRef<StringRef> operands
   return results;
 }
 
+void accc::aten::takeComplexAlpha(Node &node, StringRef operand) {
+  if (!node.has("alpha") || !node.isComplex("alpha"))
+    return;
+  Complex scaled = node.complexIn(operand), alpha = node.complexIn("alpha");
+  Type type = scaled.real.elementType();
+  if (!isa<FloatType>(type))
+    type = node.builder().getF32Type();
+  auto convert = [&](Tensor part) { return part.convert(type); };
+  node.set(operand, (scaled.map(convert) * alpha.map(convert)).value(node));
+  node.set("alpha", int64_t(1));
+}
+
 // (a + b i) (c + d i) = a c - b d + (a d + b c) i: a product for each choice of parts, of which
 // the number of imaginary ones decides where it counts.
 Entities accc::aten::byProducts(Node &node, Rule rule) {

@@ -13,6 +13,9 @@ namespace accc::aten {
 Entities byParts(Node &node, Rule rule, llvm::ArrayRef<llvm::StringRef> operands = {});
 template <Rule rule> Entities byParts(Node &node) { return byParts(node, rule); }
 
+/// Multiplies the operand by the node's `alpha` if that is complex, so that a rule finds none.
+void takeComplexAlpha(Node &node, llvm::StringRef operand);
+
 /// A rule that is linear in each of its tensors: a product of matrices.
 Entities byProducts(Node &node, Rule rule);
 template <Rule rule> Entities byProducts(Node &node) { return byProducts(node, rule); }

@@ -301,6 +301,9 @@ COMPLEX = {
     "index": real(lambda x: pairs(x)[INDEX[:, 0], INDEX[:, 0] + 1 - INDEX[:, 0]]), "gather": real(lambda x: pairs(x).gather(1, INDEX)), "split": real(lambda x: pairs(x).split([1, 2], 1)[1]),
     "ones": real(lambda x: pairs(x) * torch.ones_like(pairs(x)) + torch.zeros(3, dtype=torch.complex64) + torch.full((2, 1), 1 + 1j)),
     "to": real(lambda x: x.to(torch.complex64) * pairs(x)),
+    "alpha": real(lambda x: torch.add(pairs(x), pairs(x + 1), alpha=2j) - torch.sub(x, pairs(x), alpha=1 - 1j) + torch.rsub(pairs(x), x, alpha=0.5j)),
+    "lerp_by_complex": real(lambda x: torch.lerp(pairs(x), pairs(x) * 2j, pairs(x)) + torch.lerp(pairs(x), 1j * pairs(x), 0.3j)),
+    "diff_behind_reals": real(lambda x: torch.diff(pairs(x), prepend=x)),
     "rotate": lambda x: torch.view_as_real(torch.view_as_complex(x.repeat(1, 2).view(2, 3, 2)) * torch.polar(torch.ones(2, 3), torch.outer(torch.arange(2.0), 10.0 ** -torch.arange(3.0)))).flatten(1),
 }
 

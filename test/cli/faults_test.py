@@ -87,10 +87,10 @@ class Faults(CommandLineTest):
         self.kill_while(command, self.folder / "p.safetensors")
 
     def limited(self, limit, *arguments):
-        """Runs a command that may write no file of more than `limit` bytes, as if the disk were full."""
+        """Runs a command that may write no file of more than `limit` bytes (ulimit -f), as if the disk were full."""
 
         def limit_files():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # which Python ignores
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
         command = [ACCC, *map(str, arguments)]
@@ -110,6 +110,16 @@ class Faults(CommandLineTest):
             self.assertRegex(done.stderr, r"accc: error: (cannot write .*: File too large|the linker failed)")
             self.assertEqual((self.folder / "m.so").read_bytes(), b"what was there")
             self.assertEqual(self.files(), before)
+
+    def test_no_room_for_dumps(self):
+        command = ["compile", MLP / "model.onnx", "-o", "m.so", *TRAINING, "--dump-dir"]
+        self.accc(*command, "whole")
+        sizes = {path.name: path.stat().st_size for path in (self.folder / "whole").iterdir()}
+        phases = max(size for name, size in sizes.items() if name[0].isdigit())
+        self.assertLess(phases, sizes["kernels.mlir"])  # which is written after them
+        done = self.limited(phases, *command, "part")
+        self.assertEqual(done.returncode, MACHINE, done.stderr)
+        self.assertIn("accc: error: cannot write 'part/kernels.mlir': File too large", done.stderr)
 
     def test_no_room_for_parameters(self):
         library = self.library()

@@ -7,6 +7,7 @@
 #include "support/Log.h"
 
 #include <algorithm>
+#include <csignal>
 #include <fcntl.h>
 #include <filesystem>
 #include <iostream>
@@ -30,6 +31,10 @@ static void openStandardStreams() {
     if (::fcntl(descriptor, F_GETFD) < 0)
       (void)::open("/dev/null", O_RDWR);
 }
+
+/// A write beyond the limit of a file's size (ulimit -f) then fails as one to a full disk does;
+/// else the system sends a signal that ends the process.
+static void ignoreFileSizeLimit() { std::signal(SIGXFSZ, SIG_IGN); }
 
 static int runCommand(int argc, char **argv) {
   CLI::App app("Compiles exported models into training steps, and runs them.", "accc");
@@ -81,6 +86,7 @@ static int runCommand(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   openStandardStreams();
+  ignoreFileSizeLimit();
   int code = runCommand(argc, argv);
   return flushOutput() || code != 0 ? code : static_cast<int>(ErrorKind::machine);
 }

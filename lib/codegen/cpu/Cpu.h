@@ -33,11 +33,12 @@ std::unique_ptr<llvm::Module> translate(mlir::ModuleOp part, llvm::LLVMContext &
 
 /// Translates lowered parts, which it empties, and optimises and writes them and the entry points
 /// on all cores, each to a file of its own, `newFile`'s. `inspect` sees each module, with a name
-/// for it, before it is optimised, from any thread.
-mlir::LogicalResult emitObjects(llvm::ArrayRef<mlir::ModuleOp> parts, llvm::Module &entries,
-                                const CpuArch &arch, llvm::StringRef prefix, mlir::Location loc,
-                                llvm::function_ref<mlir::FailureOr<std::string>()> newFile,
-                                llvm::function_ref<void(llvm::Module &, llvm::StringRef)> inspect);
+/// for it, before it is optimised, from any thread; where it fails, so does the whole.
+mlir::LogicalResult
+emitObjects(llvm::ArrayRef<mlir::ModuleOp> parts, llvm::Module &entries, const CpuArch &arch,
+            llvm::StringRef prefix, mlir::Location loc,
+            llvm::function_ref<mlir::FailureOr<std::string>()> newFile,
+            llvm::function_ref<mlir::LogicalResult(llvm::Module &, llvm::StringRef)> inspect);
 
 } // namespace accc::codegen
 

@@ -21,7 +21,9 @@ static LogicalResult generateCode(ModuleOp program, const ConstantBlock &constan
   FailureOr<KernelModule> kernels = emitKernels(program, target, errors);
   if (failed(kernels))
     return failure();
-  dump(dumps, "kernels.mlir", [&](llvm::raw_ostream &os) { kernels->module->print(os); });
+  if (failed(dump(dumps, "kernels.mlir", loc,
+                  [&](llvm::raw_ostream &os) { kernels->module->print(os); })))
+    return failure();
   SmallVector<ModuleOp> parts = splitKernels(*kernels->module);
   {
     TimedPart part("lower-kernels");
@@ -40,8 +42,8 @@ static LogicalResult generateCode(ModuleOp program, const ConstantBlock &constan
   return emitObjects(
       parts, entries, arch, symbol, loc, [&] { return objects.add(loc); },
       [&](llvm::Module &module, StringRef name) {
-        dump(dumps, (name + ".ll").str(),
-             [&](llvm::raw_ostream &os) { module.print(os, nullptr); });
+        return dump(dumps, (name + ".ll").str(), loc,
+                    [&](llvm::raw_ostream &os) { module.print(os, nullptr); });
       });
 }
 

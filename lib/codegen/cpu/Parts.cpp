@@ -40,10 +40,11 @@ SmallVector<ModuleOp> codegen::splitKernels(ModuleOp kernels) {
   return parts;
 }
 
-LogicalResult codegen::emitObjects(ArrayRef<ModuleOp> parts, llvm::Module &entries,
-                                   const CpuArch &arch, StringRef prefix, Location loc,
-                                   llvm::function_ref<FailureOr<std::string>()> newFile,
-                                   llvm::function_ref<void(llvm::Module &, StringRef)> inspect) {
+LogicalResult
+codegen::emitObjects(ArrayRef<ModuleOp> parts, llvm::Module &entries, const CpuArch &arch,
+                     StringRef prefix, Location loc,
+                     llvm::function_ref<FailureOr<std::string>()> newFile,
+                     llvm::function_ref<LogicalResult(llvm::Module &, StringRef)> inspect) {
   struct Job {
     std::string path;
     std::unique_ptr<llvm::TargetMachine> machine; // used by one thread
@@ -65,8 +66,8 @@ LogicalResult codegen::emitObjects(ArrayRef<ModuleOp> parts, llvm::Module &entri
       good = false;
       return;
     }
-    inspect(*module, "kernels-" + std::to_string(number));
-    if (failed(emitObject(*module, *job.machine, job.path, loc)))
+    if (failed(inspect(*module, "kernels-" + std::to_string(number))) ||
+        failed(emitObject(*module, *job.machine, job.path, loc)))
       good = false;
   };
   registerTranslations(*loc.getContext()); // not by several threads
@@ -76,8 +77,8 @@ LogicalResult codegen::emitObjects(ArrayRef<ModuleOp> parts, llvm::Module &entri
   pool.async([&, &job = jobs.back()] {
     entries.setDataLayout(job.machine->createDataLayout());
     entries.setTargetTriple(job.machine->getTargetTriple().str());
-    inspect(entries, "entries");
-    if (failed(emitObject(entries, *job.machine, job.path, loc)))
+    if (failed(inspect(entries, "entries")) ||
+        failed(emitObject(entries, *job.machine, job.path, loc)))
       good = false;
   });
   pool.wait();

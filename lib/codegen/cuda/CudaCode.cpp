@@ -95,14 +95,16 @@ static FailureOr<std::string> generatePtx(ModuleOp kernels, const CudaArch &arch
     return emitBug(loc) << "the kernels cannot be translated to LLVM IR";
   if (failed(linkDeviceLibrary(*module, loc)))
     return failure();
-  dump(dumps, "kernels.ll", [&](llvm::raw_ostream &os) { module->print(os, nullptr); });
-  if (failed(optimise(*module, *machine, "default<O2>", loc)))
+  if (failed(dump(dumps, "kernels.ll", loc,
+                  [&](llvm::raw_ostream &os) { module->print(os, nullptr); })) ||
+      failed(optimise(*module, *machine, "default<O2>", loc)))
     return failure();
   computeHalvesInF32(*module);
   keepLoops(*module);
   FailureOr<std::string> ptx = emitPtx(*module, *machine, loc);
-  if (succeeded(ptx))
-    dump(dumps, "kernels.ptx", [&](llvm::raw_ostream &os) { os << *ptx; });
+  if (succeeded(ptx) &&
+      failed(dump(dumps, "kernels.ptx", loc, [&](llvm::raw_ostream &os) { os << *ptx; })))
+    return failure();
   return ptx;
 }
 
@@ -191,7 +193,9 @@ LogicalResult codegen::generateCudaCode(ModuleOp program, const CudaTarget &targ
   FailureOr<KernelModule> kernels = emitKernels(program, CudaKernels(program), errors);
   if (failed(kernels))
     return failure();
-  dump(options.dumpDir, "kernels.mlir", [&](llvm::raw_ostream &os) { kernels->module->print(os); });
+  if (failed(dump(options.dumpDir, "kernels.mlir", loc,
+                  [&](llvm::raw_ostream &os) { kernels->module->print(os); })))
+    return failure();
   // lowerToLLVM takes modules within one: here one for all.
   OwningOpRef<ModuleOp> all = ModuleOp::create(loc);
   ModuleOp part = kernels->module.release();

@@ -29,16 +29,23 @@ FailureOr<std::string> Objects::add(Location loc) {
   return paths.emplace_back("/proc/self/fd/" + std::to_string(descriptor));
 }
 
-void codegen::dump(StringRef folder, StringRef name,
-                   llvm::function_ref<void(llvm::raw_ostream &)> print) {
+LogicalResult codegen::dump(StringRef folder, StringRef name, Location loc,
+                            llvm::function_ref<void(llvm::raw_ostream &)> print) {
   if (folder.empty())
-    return;
+    return success();
   SmallString<128> path(folder);
   llvm::sys::path::append(path, name);
   std::error_code code;
   llvm::raw_fd_ostream stream(path, code);
-  if (!code)
+  if (!code) {
     print(stream);
+    stream.close();
+    code = stream.error();
+    stream.clear_error(); // a stream that is destroyed with one ends the process
+  }
+  if (code)
+    return emitMachineFault(loc) << "cannot write '" << path << "': " << code.message();
+  return success();
 }
 
 std::string codegen::dumpFolder(StringRef folder, StringRef machine, bool several) {

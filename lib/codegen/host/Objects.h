@@ -46,10 +46,10 @@ mlir::LogicalResult emitObject(llvm::Module &module, llvm::TargetMachine &machin
 mlir::LogicalResult linkLibrary(Objects &objects, llvm::StringRef symbol, llvm::StringRef path,
                                 mlir::Location loc);
 
-/// Writes text for people to look at into `folder`, or nothing where that is empty; failing to is
-/// no error of the compile.
-void dump(llvm::StringRef folder, llvm::StringRef name,
-          llvm::function_ref<void(llvm::raw_ostream &)> print);
+/// Writes text for people to look at into `folder`, or nothing where that is empty. An error of the
+/// machine where that fails, as of the IR that is dumped after each phase.
+mlir::LogicalResult dump(llvm::StringRef folder, llvm::StringRef name, mlir::Location loc,
+                         llvm::function_ref<void(llvm::raw_ostream &)> print);
 
 /// The folder for what one of several targets or archs dumps; empty where nothing is to be dumped.
 std::string dumpFolder(llvm::StringRef folder, llvm::StringRef machine, bool several);

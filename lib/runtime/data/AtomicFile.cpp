@@ -7,7 +7,9 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstring>
+#include <ctime>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,6 +38,32 @@ std::string temporaryName(const std::string &target) {
   return folderOf(target) + "/." + name + ".tmp-" + std::to_string(::getpid()) + "-" +
          std::to_string(counter++);
 }
+
+/// While it lives, a write of this thread beyond the limit of a file's size (ulimit -f) fails with
+/// EFBIG; else the system sends a signal that ends the program.
+class HeldFileSizeSignal {
+public:
+  HeldFileSizeSignal() {
+    sigemptyset(&own);
+    sigaddset(&own, SIGXFSZ);
+    sigset_t pending;
+    sigpending(&pending);
+    wasPending = sigismember(&pending, SIGXFSZ) == 1;
+    ::pthread_sigmask(SIG_BLOCK, &own, &before);
+  }
+  HeldFileSizeSignal(const HeldFileSizeSignal &) = delete;
+  HeldFileSizeSignal &operator=(const HeldFileSizeSignal &) = delete;
+  ~HeldFileSizeSignal() {
+    const timespec noWait = {};
+    while (!wasPending && ::sigtimedwait(&own, nullptr, &noWait) < 0 && errno == EINTR) {
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+private:
+  sigset_t own, before;
+  bool wasPending;
+};
 
 } // namespace
 
@@ -88,6 +116,7 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::write(const void *data, size_t bytes) {
+  HeldFileSizeSignal held;
   const char *position = static_cast<const char *>(data);
   while (bytes) {
     // Linux writes at most 2 GiB in one call.

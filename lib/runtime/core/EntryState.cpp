@@ -3,6 +3,7 @@
 
 #include "BadIndex.h"
 #include "Scalar.h"
+#include "data/Elements.h"
 
 #include <algorithm>
 #include <cstring>
@@ -94,6 +95,10 @@ void EntryState::bind(const Find &find, std::string problems) {
     if (!given || !matches(*given.tensor, input.tensor)) {
       problems += std::string("\n  ") + input.tensor.name + ": expected " +
                   to_string(input.tensor) + ", " + describe(given);
+      continue;
+    }
+    if (!given.entry && lacksElements(*given.tensor)) { // what stays on the device is there
+      problems += std::string("\n  ") + input.tensor.name + ": " + kNoElements;
       continue;
     }
     inputs[i] = given;

@@ -3,6 +3,7 @@
 
 #include "VariableOrder.h"
 #include "accc/weights_file.h"
+#include "data/Elements.h"
 #include "data/Manifest.h"
 
 #include <unistd.h>
@@ -265,6 +266,9 @@ void Session::set_variable(std::string_view name, const Tensor &value) {
     throw Error(ErrorKind::usage, std::string(name) + " of model " +
                                       std::string(impl_->model.name()) + ": expected " + expected +
                                       ", got " + got);
+  if (std::string wrong = detail::whyNotKept(value); !wrong.empty())
+    throw Error(ErrorKind::usage,
+                std::string(name) + " of model " + std::string(impl_->model.name()) + ": " + wrong);
   impl_->settle();
   impl_->write(variable, value.raw());
   impl_->unset.erase(variable.tensor.name);

@@ -2,6 +2,7 @@
 #include "accc/safetensors.h"
 
 #include "AtomicFile.h"
+#include "Elements.h"
 #include "SafetensorsHeader.h"
 
 #include <algorithm>
@@ -156,15 +157,10 @@ Tensor SafetensorsReader::read(std::string_view name) const {
 
 void SafetensorsReader::read_into(const SafetensorsEntry &entry, void *destination) const {
   readAt(file_, data_offset_ + entry.begin, destination, entry.end - entry.begin, path_);
-  if (entry.dtype != DType::boolean)
-    return;
   // Compiled code relies on booleans being 0 or 1.
-  const unsigned char *bytes = static_cast<const unsigned char *>(destination);
-  for (uint64_t i = 0; i < entry.end - entry.begin; ++i)
-    if (bytes[i] > 1)
-      throw Error(ErrorKind::data, path_ + ": tensor \"" + entry.name + "\": element " +
-                                       std::to_string(i) + " is no boolean but " +
-                                       std::to_string(bytes[i]));
+  std::string wrong = detail::describeNonBoolean(entry.dtype, destination, entry.end - entry.begin);
+  if (!wrong.empty())
+    throw Error(ErrorKind::data, path_ + ": tensor \"" + entry.name + "\": " + wrong);
 }
 
 TensorMap SafetensorsReader::read_all() const {
@@ -180,6 +176,9 @@ void write_safetensors(const std::string &path, const NamedTensors &tensors,
                        const Metadata &metadata,
                        const std::function<void(const void *, size_t)> &write) {
   std::string header = detail::writeSafetensorsHeader(tensors, metadata, path);
+  for (const auto &[name, tensor] : tensors)
+    if (std::string wrong = detail::whyNotKept(tensor); !wrong.empty())
+      throw Error(ErrorKind::usage, "cannot write " + path + ": tensor \"" + name + "\": " + wrong);
   unsigned char prefix[8];
   for (int i = 0; i < 8; ++i)
     prefix[i] = static_cast<unsigned char>(header.size() >> (8 * i));

@@ -16,6 +16,12 @@ TEST_CASE("session: variables are set where they fit") {
     CHECK_THAT(errorOf(ErrorKind::usage, [&] { session.set_variable("linear.weight", wrong); }),
                Contains("linear.weight of model linear: expected f32[3, 1], got " +
                         to_string(wrong.dtype(), wrong.shape())));
+  CHECK_THAT(errorOf(ErrorKind::usage,
+                     [&] {
+                       session.set_variable("linear.weight",
+                                            Tensor::borrow(DType::f32, {3, 1}, nullptr));
+                     }),
+             Contains("linear.weight of model linear: it has no elements in memory"));
   session.set_variable("linear.weight", Tensor::of<float>({3, 1}, {1, 2, 3}));
   session.set_variable("scale", Tensor::scalar<int64_t>(7));
   CHECK_THAT(errorOf(ErrorKind::usage, [&] { session.run("grad_step", batch()); }),

@@ -196,6 +196,17 @@ TEST_CASE("safetensors: booleans are 0 or 1") {
              Contains("element 1 is no boolean but 2"));
 }
 
+TEST_CASE("safetensors: what could not be read is not written") {
+  Folder folder;
+  unsigned char mask[] = {0, 255};
+  for (auto &[tensor, why] : std::vector<std::pair<Tensor, const char *>>{
+           {Tensor::borrow(DType::boolean, {2}, mask), "element 1 is no boolean but 255"},
+           {Tensor::borrow(DType::f32, {2}, nullptr), "it has no elements in memory"}})
+    CHECK_THAT(errorOf(ErrorKind::usage, [&] { save_safetensors(folder / "f", {{"a", tensor}}); }),
+               Contains("tensor \"a\": ") && Contains(why));
+  CHECK(folder.size() == 0);
+}
+
 TEST_CASE("safetensors: what is not a file") {
   Folder folder;
   CHECK_THAT(errorOf(ErrorKind::usage, [&] { load_safetensors(folder / "absent"); }),

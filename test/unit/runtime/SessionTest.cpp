@@ -218,6 +218,9 @@ TEST_CASE("session: wrong inputs are listed at once") {
   wrong.at("x") = Tensor(DType::f32, {4, 3, 1}); // more dimensions, the first of which fit
   CHECK_THAT(errorOf(ErrorKind::usage, [&] { session.run("train_step", wrong); }),
              Contains("got f32[4, 3, 1]"));
+  wrong.at("x") = Tensor::borrow(DType::f32, {4, 3}, nullptr);
+  CHECK_THAT(errorOf(ErrorKind::usage, [&] { session.run("train_step", wrong); }),
+             Contains("x: it has no elements in memory"));
   TensorMap bad = batch();
   bad.at("target").data<float>()[0] = NAN;
   CHECK_THAT(errorOf(ErrorKind::data, [&] { session.run("train_step", bad); }),

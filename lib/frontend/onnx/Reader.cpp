@@ -3,6 +3,7 @@
 #include "frontend/common/ImportError.h"
 
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <google/protobuf/io/coded_stream.h>
@@ -75,6 +76,22 @@ bool nestsTooDeeply(llvm::StringRef bytes) {
   }
   return true;
 }
+
+/// What a file is that is no ONNX model, by its first bytes.
+std::string formatOf(llvm::StringRef bytes) {
+  if (bytes.starts_with("\x7f"
+                        "ELF"))
+    return "it is a shared library; one that accc has compiled is run and shown by `accc run`, "
+           "`accc bench` and `accc inspect`";
+  if (bytes.starts_with("\x80")) // a pickle
+    return "it looks like what torch.save wrote before PyTorch 1.6, which is weights; export the "
+           "module itself";
+  // The length of the header, and the header.
+  if (bytes.size() > 8 && bytes[8] == '{' &&
+      llvm::support::endian::read64le(bytes.data()) < bytes.size())
+    return "it is a safetensors file, which holds tensors and no graph";
+  return "the file is truncated, damaged or of another format";
+}
 } // namespace
 
 std::shared_ptr<onnx::ModelProto> accc::onnx_import::parseModel(llvm::StringRef bytes) {
@@ -93,7 +110,7 @@ std::shared_ptr<onnx::ModelProto> accc::onnx_import::parseModel(llvm::StringRef 
     if (nestsTooDeeply(bytes))
       fail("the model's subgraphs nest too deeply: an ONNX file holds about 30 levels of If, Loop "
            "and Scan");
-    fail("not an ONNX model: the file is truncated, damaged or of another format");
+    fail("not an ONNX model: " + formatOf(bytes));
   }
   return model;
 }

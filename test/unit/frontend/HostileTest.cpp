@@ -77,7 +77,14 @@ TEST_CASE("truncated and damaged files", "[hostile]") {
 TEST_CASE("no model at all", "[hostile]") {
   CHECK_THAT(problemsOf(""), Contains("no graph"));
   CHECK_THAT(problemsOf("PK\x03\x04 something else"), Contains("torch.onnx.export"));
-  CHECK_THAT(problemsOf("something else"), Contains("not an ONNX model"));
+  CHECK_THAT(problemsOf("something else"), Contains("not an ONNX model: the file is truncated"));
+  CHECK_THAT(problemsOf("\x7f"
+                        "ELF\x02\x01"),
+             Contains("not an ONNX model: it is a shared library"));
+  CHECK_THAT(problemsOf("\x80\x02}q"),
+             Contains("not an ONNX model: it looks like what torch.save"));
+  CHECK_THAT(problemsOf(std::string("\x08\0\0\0\0\0\0\0{}      ", 16)),
+             Contains("not an ONNX model: it is a safetensors file"));
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   auto missing = importOnnx("/no/such/file.onnx", {}, context);
   REQUIRE(missing.problems.size() == 1);

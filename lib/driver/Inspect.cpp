@@ -94,12 +94,16 @@ static llvm::json::Object describeModel(MLIRContext &context, const CompileOptio
 }
 
 Outcome accc::inspectModel(const CompileOptions &options) {
-  CompileOptions forwardOnly = options;
-  forwardOnly.losses.clear();
-  forwardOnly.optimizers.clear();
-  forwardOnly.averages.clear();
-  forwardOnly.parameterGroups.clear();
-  forwardOnly.train.clear();
+  // What a model is does not depend on how it is trained.
+  CompileOptions forwardOnly;
+  forwardOnly.model = options.model;
+  forwardOnly.customOps = options.customOps;
+  forwardOnly.dimensions = options.dimensions;
+  forwardOnly.inputs = options.inputs;
+  forwardOnly.targets = options.targets;
+  forwardOnly.archs = options.archs;
+  forwardOnly.precision = options.precision;
+  forwardOnly.libraryAttention = options.libraryAttention;
   forwardOnly.stopAfter = "trainable";
   forwardOnly.openDimension = 1; // to look at a model, nobody should have to know its dimensions
   Outcome outcome;

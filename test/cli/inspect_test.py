@@ -30,6 +30,14 @@ class Inspect(CommandLineTest):
         self.assertIn("f32[1, 1, 8, 8]", out)
         self.assertIn("the open dimensions of the input 'images' are taken as 1; others with -D batch=N", messages)
 
+    def test_a_model_with_the_options_of_its_training(self):
+        """They say nothing of the model."""
+        command = ["inspect", MLP / "model.onnx", "-D", "batch=64"]
+        training = ["--loss", "cross_entropy", "--optimizer", "adam", "--train", "weight", "--param-group", "weight", "lr=0.1"]
+        training += ["--average-weights", "ema", "--freeze", "1.weight", "--loss-only", "--accumulate-gradients", "--loss-scale", "dynamic"]
+        training += ["--data-parallel", "--running-variance", "biased", "--accept-damaged-export", "--assume-dropout-training"]
+        self.assertEqual(self.accc(*command, *training), self.accc(*command))
+
     def test_a_library(self):
         library = self.library()
         found = json.loads(self.accc("inspect", library, "--json")[0])

@@ -274,6 +274,7 @@ class Diff(CommandLineTest):
             ([library, MLP, "--inputs", MLP / "inputs.safetensors"], "--inputs goes with"),
             ([library, library, "--bisect"], "--bisect needs a model and its goldens"),
             ([MLP / "model.onnx", MLP, "--bisect", "--only", "numbers"], "--bisect compares no sections"),
+            ([MLP / "model.onnx", MLP, "--bisect", "--failed"], "--bisect lists no tensors"),
             ([library, MLP, "--arch", "native"], compiled),
             ([library, MLP, "--target", "cuda"], compiled),
             ([library, MLP, "--library-attention"], compiled),

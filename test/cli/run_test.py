@@ -69,6 +69,8 @@ class Run(CommandLineTest):
         one, again, two = (self.accc(*run, "--seed", seed)[0] for seed in (1, 1, 2))
         self.assertEqual(one, again)
         self.assertNotEqual(one, two)
+        _, error = self.accc(*run[:2], "--entry", "eval_step", *run[4:], "--seed", 1, code=USAGE)
+        self.assertIn("--seed: eval_step draws no random numbers", error)
 
     def test_what_openmp_is_told_is_no_obstacle(self):
         """Convolutions that oneDNN made for two threads waited for the second for ever."""

@@ -91,17 +91,21 @@ void reportCrash(const CompileOptions &options, const Crash &crash, bool json);
 
 /// How the steps of a library are run.
 struct StepOptions {
-  int64_t steps = 1, seed = 0;
+  int64_t steps = 1;
+  std::optional<int64_t> seed;        ///< none: 0
   std::optional<double> learningRate; ///< none: the optimizer's own
 
-  SessionOptions settings() const { return {.learning_rate = learningRate, .seed = seed}; }
+  SessionOptions settings() const {
+    return {.learning_rate = learningRate, .seed = seed.value_or(0)};
+  }
 };
 
 /// Adds --steps, --seed and --lr. `options`, which has the defaults, must live as long as the app.
 void addStepOptions(CLI::App &command, StepOptions &options);
 
-/// Throws Error (usage) where a learning rate is given and none of these entry points takes one.
-void checkLearningRate(std::span<const accc_entry> entries, const StepOptions &options);
+/// Throws Error (usage) where a learning rate or a seed is given and none of these entry points
+/// takes one.
+void checkStepOptions(std::span<const accc_entry> entries, const StepOptions &options);
 
 /// Throws Error (usage) that lists the library's entry points unless `name` is one.
 void checkEntry(const Model &model, const std::string &name);

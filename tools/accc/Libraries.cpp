@@ -44,7 +44,7 @@ void accc::tool::addStepOptions(CLI::App &command, StepOptions &options) {
       ->capture_default_str();
   command.add_option("--seed", options.seed, "Random seed of dropout and other random ops")
       ->check(wholeNumber())
-      ->capture_default_str();
+      ->default_str("0");
   command
       .add_option("--lr", options.learningRate, "Learning rate; default: the optimizer's")
       // As a float it would be infinite.
@@ -52,17 +52,22 @@ void accc::tool::addStepOptions(CLI::App &command, StepOptions &options) {
           finiteNumber(std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max()));
 }
 
-void accc::tool::checkLearningRate(std::span<const accc_entry> entries,
-                                   const StepOptions &options) {
-  auto takesRate = [](const accc_entry &entry) {
-    std::span inputs(entry.inputs, static_cast<size_t>(entry.num_inputs));
-    return std::ranges::any_of(
-        inputs, [](const accc_value &input) { return input.usage == ACCC_LEARNING_RATE; });
+void accc::tool::checkStepOptions(std::span<const accc_entry> entries, const StepOptions &options) {
+  auto require = [&](const char *option, accc_usage usage, const char *lack) {
+    auto takes = [usage](const accc_entry &entry) {
+      std::span inputs(entry.inputs, static_cast<size_t>(entry.num_inputs));
+      return std::ranges::any_of(inputs,
+                                 [&](const accc_value &input) { return input.usage == usage; });
+    };
+    if (std::ranges::none_of(entries, takes))
+      throw Error(ErrorKind::usage,
+                  std::string(option) + ": " +
+                      (entries.size() == 1 ? entries.front().name : "the library") + lack);
   };
-  if (options.learningRate && std::ranges::none_of(entries, takesRate))
-    throw Error(ErrorKind::usage, std::string("--lr: ") +
-                                      (entries.size() == 1 ? entries.front().name : "the library") +
-                                      " takes no learning rate");
+  if (options.learningRate)
+    require("--lr", ACCC_LEARNING_RATE, " takes no learning rate");
+  if (options.seed)
+    require("--seed", ACCC_SEED, " draws no random numbers");
 }
 
 void accc::tool::checkEntry(const Model &model, const std::string &name) {

@@ -167,6 +167,8 @@ static void checkOptions(const DiffOptions &options, Mode mode) {
   need(!options.bisect || mode == Mode::ModelAndGoldens, "--bisect needs a model and its goldens");
   need(!options.bisect || (options.only.empty() && options.failOn.empty()),
        "--bisect compares no sections: --only and --fail-on do not go with it");
+  need(!options.bisect || !options.report.failedOnly,
+       "--bisect lists no tensors: --failed does not go with it");
   need((options.modelTargets.empty() && options.archs.empty() && options.precision.empty() &&
         !options.libraryAttention) ||
            mode == Mode::ModelAndGoldens,

@@ -69,8 +69,9 @@ static bool holdsHalf(const Model &model) {
 }
 
 /// How the run was made, in the terms of `accc compile` and `accc run`.
-static ordered_json describeRun(const Model &model, const RecordOptions &options,
-                                std::string_view sizes, double learningRate) {
+static ordered_json describeRun(const Session &session, const RecordOptions &options,
+                                std::string_view sizes) {
+  const Model &model = session.model();
   auto manifest = ordered_json::parse(model.description().manifest, nullptr, false);
   if (!manifest.is_object())
     manifest = ordered_json::object();
@@ -85,8 +86,8 @@ static ordered_json describeRun(const Model &model, const RecordOptions &options
                     {"model", manifest.value("model", "")},
                     {"loss", manifest.value("loss", ordered_json(""))},
                     {"optimizer", manifest.value("optimizer", ordered_json(""))},
-                    {"lr", learningRate},
-                    {"seed", options.run.seed},
+                    {"lr", session.learning_rate()},
+                    {"seed", session.seed()},
                     {"steps", options.run.steps},
                     {"dims", dimensions},
                     {"targets", split(manifest.value("target", "cpu"))},
@@ -109,7 +110,7 @@ static ordered_json describeRun(const Model &model, const RecordOptions &options
 static int recordGoldens(const RecordOptions &options) {
   checkOutput(options.output);
   Model model = Model::load(options.library);
-  checkLearningRate(model.entries(), options.run);
+  checkStepOptions(model.entries(), options.run);
   Session session(model, options.run.settings());
   fillWeights(session, options.params);
   const TensorMap variables = variablesOf(session);
@@ -145,7 +146,7 @@ static int recordGoldens(const RecordOptions &options) {
   save_safetensors(folder.path() / kInputsFile, inputs);
   save_safetensors(folder.path() / kInitialFile, initial);
   save_safetensors(folder.path() / kGoldenFile, goldens);
-  ordered_json meta = describeRun(model, options, sizes, session.learning_rate());
+  ordered_json meta = describeRun(session, options, sizes);
   meta["noise"] = noise;
   meta["updates"] = updatesOf(trajectory, "param.");
   if (std::string problem = writeTextFile(folder.path() / kMetaFile, toText(meta) + "\n");
@@ -157,7 +158,7 @@ static int recordGoldens(const RecordOptions &options) {
     std::cout << toText({{"folder", options.output},
                          {"sizes", sizes},
                          {"steps", options.run.steps},
-                         {"seed", options.run.seed},
+                         {"seed", session.seed()},
                          {"learning_rate", session.learning_rate()},
                          {"tensors", goldens.size()}})
               << "\n";

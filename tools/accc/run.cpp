@@ -61,7 +61,7 @@ static int run(const RunOptions &options) {
   checkWritable({options.outputs, options.saveParams}); // before hours of training
   Model model = Model::load(options.library);
   checkEntry(model, options.entry);
-  checkLearningRate({&model.entry(options.entry), 1}, options.run);
+  checkStepOptions({&model.entry(options.entry), 1}, options.run);
   SessionOptions settings = options.run.settings();
   settings.threads = options.threads;
   Session session(model, settings);

@@ -93,6 +93,7 @@ def golden(
     with whole_folder(directory) as folder:
         options = {"dynamic": dynamic, "input_names": input_names, "output_names": output_names}
         files, exports = _export_all(module, inputs, exporters, folder, {"loss": loss, "target": target}, options)
+        _require_own_names(exports[0].returned)
         with preserved(module):
             run = GoldenRun(module, call, exports[0], loss, target, optimizer, lr, steps, precision, param_groups, average_weights)
             scale = {} if run.loss_scale is None else {"loss_scale": f"dynamic,init_scale={run.loss_scale:.17g}"}
@@ -136,6 +137,15 @@ def _require_replaceable(directory: pathlib.Path) -> None:
         others = held
     if others:
         raise ExportError(f"{directory} holds {others[0]}, which would be lost: goldens get a folder of their own")
+
+
+_NAMES = re.compile(r"losses|(grad|param|state|losses|grad_step|eval_step|average_eval_step)[. ].*")
+"""What goldens call something other than outputs."""
+
+
+def _require_own_names(outputs: Sequence[str]) -> None:
+    if taken := [name for name in outputs if _NAMES.fullmatch(name)]:
+        raise ExportError(f"an output is called {taken[0]}, a name that goldens give to something else: give it another one in output_names")
 
 
 def _export_all(module, inputs, exporters, folder, loss, options):

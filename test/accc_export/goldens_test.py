@@ -110,6 +110,13 @@ class GoldenTest(ExportCase):
             self.assertEqual(len(list(folder.iterdir())), 3 + (folder / "thesis.txt").exists())
             (folder / "thesis.txt").unlink(missing_ok=True)
 
+    def test_names_of_outputs(self):
+        for name in ("losses", "param.weight", "state.x", "grad.weight"):
+            with self.refusal(f"an output is called {name}, a name that goldens give to something else"):
+                accc_export.golden(nn.Linear(4, 3), torch.randn(5, 4), self.folder / "golden", loss="mse", target=torch.randn(5, 3),
+                                   exporter="torchscript", output_names=[name])
+        self.assertFalse((self.folder / "golden").exists())
+
     def test_the_data_of_another_model_stays(self):
         """Of one whose name the other's would match as a pattern."""
         for model in ("m1.onnx", "m[1].onnx"):

@@ -242,7 +242,7 @@ class Diff(CommandLineTest):
         goldens = self.folder / "goldens"
         shutil.copytree(MLP, goldens)
         meta = json.loads((goldens / "meta.json").read_text())
-        meta["steps"] = 10**9  # runs until it is ended
+        meta |= {"steps": 10**9, "dropout": True}  # runs until it is ended
         (goldens / "meta.json").write_text(json.dumps(meta))
         for ending in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             for begun in ("*", "*/model.so"):

@@ -151,9 +151,21 @@ class Golden(CommandLineTest):
         self.accc("golden", self.library(), "-o", "g")
         path = self.folder / "g" / "meta.json"
         meta = json.loads(path.read_text())
-        for wrong in ({"library": {"manifest": 3}}, {"library": []}, {"steps": "many"}, {"targets": 1}):
+        for wrong, message in (
+            ({"library": {"manifest": 3}}, ""),
+            ({"library": []}, ""),
+            ({"targets": 1}, ""),
+            ({"inputs": ["x"]}, "--input"),
+            ({"steps": "many"}, 'steps is "many": no whole number of 64 bits'),
+            ({"steps": 3.5}, "steps is 3.5: no whole number of 64 bits"),
+            ({"steps": 2**63}, "steps is 9223372036854775808: no whole number of 64 bits"),
+            ({"steps": -1}, "steps is -1: less than 0"),
+            ({"steps": 2**62}, "steps is 4611686018427387904, and g/golden.safetensors holds losses f32[3]"),
+            ({"seed": 1e30}, "seed is 1e+30: no whole number of 64 bits"),
+            ({"dims": {"batch": 0}}, "batch is 0: less than 1"),
+        ):
             path.write_text(json.dumps({**meta, **wrong}))
-            self.assertIn("meta.json: ", self.accc("diff", "mlp.so", "g", code=DATA)[1])
+            self.assertIn("meta.json: " + message, self.accc("diff", "mlp.so", "g", code=DATA)[1])
         path.write_text(json.dumps(meta))
         write_safetensors(self.folder / "g" / "golden.safetensors", {})
         _, error = self.accc("diff", "mlp.so", "g", code=DATA)

@@ -58,6 +58,21 @@ class Run(CommandLineTest):
         for a, b in zip(printed, floats(found["losses"])):
             self.assertTrue(math.isclose(a, b, rel_tol=1e-6))
 
+    def test_an_output_that_is_called_losses(self):
+        """Nothing takes its place."""
+        (self.folder / "m.mlir").write_text(SMALL.replace('"y"', '"losses"'))
+        self.accc("compile", "m.mlir", "-o", "m.so", "--loss", "mse", "--optimizer", "sgd")
+        tensors = {"x": ("F32", (2, 4), bytes(32)), "target": ("F32", (2, 3), bytes(24))}
+        write_safetensors(self.folder / "batch", tensors)
+        write_safetensors(self.folder / "w", {"w": ("F32", (4, 3), bytes(48))})
+        run = ["run", "m.so", "--inputs", "batch", "--params", "w", "--outputs", "o"]
+        self.accc(*run)
+        self.assertEqual(read_safetensors(self.folder / "o")["losses"][1], [2, 3])
+        _, error = self.accc(*run, "--steps", 2, code=USAGE)
+        self.assertIn("it holds all `losses`, and train_step has an output of this name", error)
+        for command in (["golden", "m.so", "-o", "g"], ["golden", "m.so", "-o", "g", "--inputs", "batch"]):
+            self.assertIn("the model's output 'losses' has a name that goldens", self.accc(*command, code=USAGE)[1])
+
     def test_the_seed_decides_what_is_random(self):
         model = GOLDENS / "digits_mlp_dropout"
         meta = json.loads((model / "meta.json").read_text())

@@ -47,6 +47,23 @@ static std::vector<std::string> textsAt(const json &json, const char *name) {
   return text.empty() ? std::vector<std::string>() : std::vector<std::string>{text};
 }
 
+/// The whole number of this name, or `otherwise` where there is none. Throws Error (data) where it
+/// is something else or less than `least`: a conversion would make another number of it.
+static int64_t wholeNumberAt(const json &json, const char *name, int64_t otherwise,
+                             int64_t least = std::numeric_limits<int64_t>::min()) {
+  auto found = json.find(name);
+  if (found == json.end())
+    return otherwise;
+  const bool fits = found->is_number_unsigned()
+                        ? found->get<uint64_t>() <= uint64_t(std::numeric_limits<int64_t>::max())
+                        : found->is_number_integer();
+  if (!fits || found->get<int64_t>() < least)
+    throw Error(ErrorKind::data, std::string(name) + " is " + found->dump() +
+                                     (fits ? ": less than " + std::to_string(least)
+                                           : ": no whole number of 64 bits"));
+  return found->get<int64_t>();
+}
+
 static GoldenMeta parseMeta(const json &json, const std::string &model) {
   GoldenMeta meta;
   CompileOptions &compile = meta.compile;
@@ -64,7 +81,7 @@ static GoldenMeta parseMeta(const json &json, const std::string &model) {
   compile.accumulateGradients = json.value("accumulate_gradients", false);
   compile.dataParallel = json.value("data_parallel", false);
   compile.syncBatchNorm = json.value("sync_batch_norm", false);
-  compile.memoryBudget = json.value("memory_budget", compile.memoryBudget);
+  compile.memoryBudget = wholeNumberAt(json, "memory_budget", compile.memoryBudget, 0);
   if (json.contains("library_attention"))
     compile.libraryAttention = json["library_attention"].get<bool>();
   compile.runningVariance = json.value("running_variance", "");
@@ -72,8 +89,8 @@ static GoldenMeta parseMeta(const json &json, const std::string &model) {
   compile.targets = json.value("targets", compile.targets);
   compile.archs = json.value("archs", compile.archs);
   meta.learningRate = json.value("lr", meta.learningRate);
-  meta.steps = json.value("steps", meta.steps);
-  meta.seed = json.value("seed", meta.seed);
+  meta.steps = wholeNumberAt(json, "steps", meta.steps, 0);
+  meta.seed = wholeNumberAt(json, "seed", meta.seed);
   meta.dropout = json.value("dropout", false);
   meta.lossMean = json.value("loss_mean", 0.0);
   meta.lossDeviation = json.value("loss_std", 0.0);
@@ -90,7 +107,7 @@ static GoldenMeta parseMeta(const json &json, const std::string &model) {
     addInput(compile, input);
   const auto dimensions = json.value("dims", json::object());
   for (const auto &[name, size] : dimensions.items())
-    compile.dimensions[name] = {size.get<int64_t>()};
+    compile.dimensions[name] = {wholeNumberAt(dimensions, name.c_str(), 0, 1)};
   meta.dimensions = compile.dimensions;
   if (json.contains("library"))
     meta.dimensions = json["library"]["manifest"].value("dimensions", meta.dimensions);
@@ -121,12 +138,38 @@ GoldenMeta accc::tool::readGoldenMeta(const std::string &folder, const std::stri
     return parseMeta(json, model);
   } catch (const json::exception &error) {
     throw Error(ErrorKind::data, path.string() + ": " + describe(error));
+  } catch (const CLI::Error &error) { // a text as of --input
+    throw Error(ErrorKind::data, path.string() + ": " + error.what());
+  } catch (const Error &error) {
+    throw Error(error.kind(), path.string() + ": " + error.what());
   }
 }
 
 // ---- Running ----
 
+/// Forward, backward, update, average: the first bad tensor is then the nearest to the cause.
+static int rankOf(const std::string &name) {
+  return isAveragedName(name)         ? 5
+         : name.starts_with("state.") ? 4
+         : name.starts_with("param.") ? 3
+         : isLossesName(name)         ? 2
+                                      : isGradientName(name);
+}
+
+/// Throws Error (usage) where an output of the model has a name that goldens give to something
+/// else, which would take its place.
+static void requireOwnNames(const Model &model) {
+  for (const accc_entry &entry : model.entries())
+    for (const accc_value &output :
+         std::span(entry.outputs, static_cast<size_t>(entry.num_outputs)))
+      if (std::string name = output.tensor.name; output.usage == ACCC_DATA && rankOf(name) != 0)
+        throw Error(ErrorKind::usage, "the model's output '" + name +
+                                          "' has a name that goldens give to something else: "
+                                          "rename it in the model");
+}
+
 TensorMap accc::tool::toGoldens(const Model &model, const Trajectory &trajectory) {
+  requireOwnNames(model);
   TensorMap results = trajectory.gradients;
   constexpr std::string_view prefix = "eval_step ";
   for (const auto &[name, tensor] : trajectory.outputs) {
@@ -153,6 +196,21 @@ static void addAliases(const Model &model, TensorMap &results) {
       for (const std::string prefix : {"grad.", "param."})
         if (auto found = results.find(prefix + name); found != results.end() && alias.is_string())
           results.emplace(prefix + alias.get<std::string>(), found->second);
+}
+
+/// Throws Error (data) where the goldens were recorded in another number of steps than meta.json
+/// says: what differs after them would say nothing, and of many there is no end.
+static void checkSteps(const fs::path &folder, const GoldenMeta &meta) {
+  const fs::path path = folder / kGoldenFile;
+  if (!fs::exists(path))
+    return;
+  const SafetensorsReader goldens(path);
+  for (const SafetensorsEntry &entry : goldens.entries())
+    if (isLossesName(entry.name) && entry.shape != Shape{meta.steps})
+      throw Error(ErrorKind::data, (folder / kMetaFile).string() + ": steps is " +
+                                       std::to_string(meta.steps) + ", and " + path.string() +
+                                       " holds " + entry.name + " " +
+                                       to_string(entry.dtype, entry.shape));
 }
 
 static TensorMap runAsGoldens(const Model &model, const fs::path &folder, const GoldenMeta &meta) {
@@ -196,15 +254,6 @@ static Verdict judgeDropout(const std::string &subject, const GoldenMeta &meta, 
   double distance = 6 * meta.lossDeviation + tolerance * (1 + std::abs(meta.lossMean));
   verdict.how = verdict.worst <= distance ? "rmse" : "FAILED";
   return verdict;
-}
-
-/// Forward, backward, update, average: the first bad tensor is then the nearest to the cause.
-static int rankOf(const std::string &name) {
-  return isAveragedName(name)         ? 5
-         : name.starts_with("state.") ? 4
-         : name.starts_with("param.") ? 3
-         : isLossesName(name)         ? 2
-                                      : isGradientName(name);
 }
 
 static Measured measuredOf(const std::string &name, const TensorMap &exact,
@@ -294,6 +343,8 @@ void accc::tool::diffGoldens(const std::string &library, const std::string &fold
                              DiffReport &report) {
   GoldenMeta meta = readGoldenMeta(folder, library);
   report.addNumbers([&] {
+    if (!meta.dropout)
+      checkSteps(folder, meta);
     const Model model = Model::load(library);
     Section section =
         judgeGoldens(library, folder, meta, report.tolerance, runAsGoldens(model, folder, meta));

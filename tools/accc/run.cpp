@@ -54,6 +54,18 @@ static std::string whyDiverged(const std::vector<double> &losses) {
          "--allow-nonfinite";
 }
 
+/// Throws Error (usage) where the model's own output would have the place of all losses.
+static void checkLosses(const accc_entry &entry, const RunOptions &options) {
+  if (options.outputs.empty() || options.run.steps == 1)
+    return;
+  for (const accc_value &output : std::span(entry.outputs, static_cast<size_t>(entry.num_outputs)))
+    if (output.tensor.name == std::string_view("losses"))
+      throw Error(ErrorKind::usage,
+                  std::string("--outputs: of several steps it holds all `losses`, and ") +
+                      entry.name +
+                      " has an output of this name: run one step, or rename it in the model");
+}
+
 static int run(const RunOptions &options) {
   std::vector<std::string> read = filesOf(options.library);
   read.insert(read.end(), {options.inputs, options.params});
@@ -62,6 +74,7 @@ static int run(const RunOptions &options) {
   Model model = Model::load(options.library);
   checkEntry(model, options.entry);
   checkStepOptions({&model.entry(options.entry), 1}, options.run);
+  checkLosses(model.entry(options.entry), options);
   SessionOptions settings = options.run.settings();
   settings.threads = options.threads;
   Session session(model, settings);

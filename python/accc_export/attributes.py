@@ -24,7 +24,11 @@ def attributes_of(module: torch.nn.Module) -> Values:
 
 @contextlib.contextmanager
 def preserved_attributes(module: torch.nn.Module) -> Iterator[None]:
-    """Leaves the attributes as they were, and the tensors among them."""
+    """Leaves the attributes as they were, and the tensors among them.
+
+    An export of PyTorch's leaves copies of lists and dicts: parts that share one, in which one of them leaves what another
+    reads, would each have their own in the next call.
+    """
     held = attributes_of(module)
     try:
         yield

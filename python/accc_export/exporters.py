@@ -26,6 +26,7 @@ import onnx
 import torch
 from onnxscript import opset18 as op
 
+from .attributes import preserved_attributes
 from .calls import Call, flat_forward
 from .checks import traced_past_checks
 from .constants import known_constants
@@ -187,17 +188,18 @@ def _dynamo(module, call, axes, names, exporter, path) -> str | None:
     """Returns what to warn of: the sizes that the module takes where that is not any."""
 
     def exported(shapes):
-        return torch.onnx.export(
-            module,
-            tuple(call.inputs.values()),
-            dynamo=True,
-            opset_version=_OPSETS[exporter],
-            optimize=False,
-            verbose=False,
-            dynamic_shapes=shapes,
-            custom_translation_table=TRANSLATIONS,
-            **names,
-        )
+        with preserved_attributes(module):
+            return torch.onnx.export(
+                module,
+                tuple(call.inputs.values()),
+                dynamo=True,
+                opset_version=_OPSETS[exporter],
+                optimize=False,
+                verbose=False,
+                dynamic_shapes=shapes,
+                custom_translation_table=TRANSLATIONS,
+                **names,
+            )
 
     with _conditions(list(axes.get(name, {}) for name in call.inputs)) as conditions:
         program = with_ranges(exported, call.inputs, axes)

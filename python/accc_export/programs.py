@@ -11,6 +11,7 @@ import torch
 from torch.export.graph_signature import InputKind
 
 from .aliases import read_state
+from .attributes import preserved_attributes
 from .calls import Call, flat_forward
 from .checks import traced_past_checks
 from .constants import known_constants
@@ -45,7 +46,8 @@ def program_of(
     """The module as torch.export has it, which returns a dict of its outputs; with a loss, that first, and others detached."""
 
     def exported(shapes: Shapes | None) -> torch.export.ExportedProgram:
-        return torch.export.export(module, tuple(inputs.values()), dynamic_shapes=shapes, strict=False)
+        with preserved_attributes(module):
+            return torch.export.export(module, tuple(inputs.values()), dynamic_shapes=shapes, strict=False)
 
     def traced() -> torch.export.ExportedProgram:
         with _traceable(module, call, observation.fixed, inputs, outputs, loss):
@@ -90,7 +92,7 @@ def joint_of_autograd(module, call: Call, observation: Observation, inputs, outp
     from .traced_joint import trace_joint  # loads much of PyTorch, for seconds
 
     def traced() -> torch.export.ExportedProgram:
-        with _traceable(module, call, observation.fixed, inputs, outputs, loss), plain_dropouts(as_factors=True):
+        with preserved_attributes(module), _traceable(module, call, observation.fixed, inputs, outputs, loss), plain_dropouts(as_factors=True):
             return trace_joint(module, tuple(inputs.values()), open_shapes(inputs, axes))
 
     try:

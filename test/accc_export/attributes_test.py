@@ -154,6 +154,32 @@ class Replaced(nn.Module):
         return {"loss": self.part(x).square().mean()}
 
 
+class Head(nn.Module):
+    """Leaves what it gives in a list, as MONAI's DynUNet does for its deep supervision."""
+
+    def __init__(self, results):
+        super().__init__()
+        self.layer, self.results = nn.Linear(4, 2), results
+
+    def forward(self, x):
+        self.results[0] = self.layer(x)
+        return x.cos()
+
+
+class Supervised(nn.Module):
+    """Reads what a part leaves in the list that both have."""
+
+    def __init__(self):
+        super().__init__()
+        self.results = [torch.zeros(2)]
+        self.head = Head(self.results)
+
+    def forward(self, x):
+        if x.isnan().any():  # of which it is traced once more
+            raise ValueError("NaN")
+        return {"loss": self.head(self.head.layer(x) @ self.head.layer.weight).square().mean() + self.results[0].square().mean()}
+
+
 class AttributesTest(ExportCase):
     def setUp(self):
         super().setUp()
@@ -227,6 +253,15 @@ class AttributesTest(ExportCase):
             golden = self.folder / exporter
             accc_export.golden(Replaced(), self.x, golden, loss="output:loss", exporter=exporter, steps=2)
             self.compare(golden)
+
+    def test_lists_that_parts_share(self):
+        for exporter in "torch.export", "joint", "dynamo":
+            golden, module = self.folder / exporter, Supervised()
+            with self.assertWarnsRegex(accc_export.ExportWarning, "forward checks values"):
+                accc_export.golden(module, self.x, golden, loss="output:loss", exporter=exporter, steps=2)
+            self.compare(golden)
+            self.assertIs(module.results, module.head.results)
+            self.assertFalse(module.results[0].any())
 
     def test_what_each_call_sets_anew(self):
         module = Spiking(4, 2)

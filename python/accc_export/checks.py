@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks that forward makes of values: it asks whether something holds, and raises an exception. A trace has no values to ask."""
 
+import collections
 import contextlib
 import dis
 import logging
+import sys
 from collections.abc import Callable, Iterator
+from types import CodeType, FrameType, FunctionType
 from typing import TypeVar
 from unittest import mock
 
@@ -25,31 +28,62 @@ _TRUTHS = {torch.Tensor.__bool__, torch.Tensor.is_nonzero, torch.is_nonzero, tor
 _NUMBERS = {getattr(torch.Tensor, name) for name in ("__complex__", "__float__", "__index__", "__int__", "item", "numpy", "tolist")}
 
 
+_Place = tuple[CodeType, int, int]
+"""An instruction, and how many times it asked before. A number of order would not do: transformers asks of masks where nothing is traced."""
+
+
 class _Truths(TorchFunctionMode):
     """The truth values that a call of forward asks for, in order, with the `answers` in place of what some of them would be."""
 
-    def __init__(self, answers: dict[int, bool]) -> None:
+    def __init__(self, answers: dict[_Place, bool]) -> None:
         super().__init__()
         self.answers = answers
-        self.given: list[bool | None] = []
+        self.asked: collections.Counter[tuple[CodeType, int]] = collections.Counter()
+        self.given: dict[_Place, bool | None] = {}
         """None where there is no answer: the call ended there."""
         self.has_numbers = False
         """Whether it asks for numbers as well."""
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        if func not in _TRUTHS and not (func is torch.Tensor.item and args[0].dtype is torch.bool):
-            self.has_numbers |= func in _NUMBERS
+        if func in _TRUTHS or (func is torch.Tensor.item and args[0].dtype is torch.bool):
+            return self._answer(sys._getframe(1), func, *args, **kwargs)
+        self.has_numbers |= func in _NUMBERS
+        with self._inside() if isinstance(func, FunctionType) else contextlib.nullcontext():
             return func(*args, **kwargs)
-        answer = self.answers.get(len(self.given))
-        self.given.append(answer)
+
+    @contextlib.contextmanager
+    def _inside(self) -> Iterator[None]:
+        """For a function of PyTorch's that is written in Python, whose own calls do not come here: gaussian_nll_loss checks the variances."""
+        ask, is_asking = torch.Tensor.__bool__, False
+
+        def answer(x: torch.Tensor) -> bool:
+            nonlocal is_asking
+            if is_asking:  # another mode passes it on
+                return ask(x)
+            is_asking = True
+            try:
+                return self._answer(sys._getframe(1), ask, x)
+            finally:
+                is_asking = False
+
+        with mock.patch.object(torch.Tensor, "__bool__", answer):
+            yield
+
+    def _answer(self, asking: FrameType, func, *args, **kwargs):
+        while asking.f_code.co_name == "__bool__":  # that of a tensor of a tracer's
+            asking = asking.f_back
+        instruction = asking.f_code, asking.f_lasti
+        place = *instruction, self.asked[instruction]
+        self.asked[instruction] += 1
+        answer = self.given[place] = self.answers.get(place)
         if answer is None:
-            answer = self.given[-1] = func(*args, **kwargs)
+            answer = self.given[place] = func(*args, **kwargs)
         return answer
 
 
 @contextlib.contextmanager
-def _answered(module: torch.nn.Module, answers: dict[int, bool]) -> Iterator[Callable[[], _Truths]]:
+def _answered(module: torch.nn.Module, answers: dict[_Place, bool]) -> Iterator[Callable[[], _Truths]]:
     """Inside, every call of the module's forward is given the answers; gives a function to what the last one asked for."""
     original, own = module.forward, vars(module).get("forward")
     truths = _Truths({})
@@ -83,7 +117,7 @@ def traced_past_checks(trace: Callable[[], _Traced], module: torch.nn.Module, ca
 
     To be called within `preserved`. Warns of the checks, which no file has.
     """
-    checks: dict[int, bool] = {}
+    checks: dict[_Place, bool] = {}
     said: list[str] = []
     known = contextlib.nullcontext
     while True:
@@ -97,7 +131,7 @@ def traced_past_checks(trace: Callable[[], _Traced], module: torch.nn.Module, ca
             if known is not all_known:
                 known = all_known
                 continue
-            unknown = (place for place, answer in enumerate(truths().given) if type(answer) is not bool)  # a symbol, or none
+            unknown = (place for place, answer in truths().given.items() if type(answer) is not bool)  # a symbol, or none
             found = next(filter(None, (_check_at(module, call, place) for place in unknown)), None)
             if found is None:
                 raise
@@ -110,16 +144,16 @@ def traced_past_checks(trace: Callable[[], _Traced], module: torch.nn.Module, ca
     return traced
 
 
-def _check_at(module: torch.nn.Module, call: Call, place: int) -> tuple[int, bool, str] | None:
+def _check_at(module: torch.nn.Module, call: Call, place: _Place) -> tuple[_Place, bool, str] | None:
     """The place, the answer that forward is given there with the example, and where it raises an exception if it is given the other one;
     None if it raises none."""
     asked, _ = _run(module, call, {})
-    if place >= len(asked.given) or asked.given[place] is None:
+    answer = asked.given.get(place)
+    if answer is None:
         return None
-    answer = asked.given[place]
     asked, error = _run(module, call, {place: not answer})
     # What is asked behind it, or is a number, might be something else with other data, and nothing be raised.
-    if error is None or len(asked.given) > place + 1 or asked.has_numbers:
+    if error is None or next(reversed(asked.given)) != place or asked.has_numbers:
         return None
     where = _raised_at(error)
     return (place, answer, f"{where} raises {type(error).__name__}") if where else None
@@ -135,7 +169,7 @@ def _raised_at(error: Exception) -> str | None:
     return f"{code.co_filename}:{last.tb_lineno}" if dis.opname[code.co_code[last.tb_lasti]] == "RAISE_VARARGS" else None
 
 
-def _run(module: torch.nn.Module, call: Call, answers: dict[int, bool]) -> tuple[_Truths, Exception | None]:
+def _run(module: torch.nn.Module, call: Call, answers: dict[_Place, bool]) -> tuple[_Truths, Exception | None]:
     """What a call with the example asks for, and the exception that it raises."""
     with preserved_buffers(module), preserved_values(module.parameters()), torch.random.fork_rng(devices=[]):
         with _answered(module, answers) as truths:

@@ -12,7 +12,6 @@ from export_case import ExportCase  # first: it makes accc_export importable
 import accc_export
 
 
-
 class Checking(nn.Linear):
     """Asks whether something holds of its input."""
 
@@ -45,6 +44,12 @@ def asserts(x):
 
 def asserts_in_a_line(x):
     if x.dim(): assert not torch.isnan(x).any()  # noqa: E701
+
+
+def asks_unless_traced(x):
+    """As transformers does of masks."""
+    if not torch.compiler.is_exporting() and x.mean() > 100:
+        x.div_(100)
 
 
 def asks_for_a_number(x):
@@ -88,6 +93,17 @@ def clears(x):
         raise ValueError("too large")
 
 
+class Uncertain(nn.Linear):
+    """Gives a mean and a variance. PyTorch's loss, a function in Python, checks that no variance is negative."""
+
+    def __init__(self):
+        super().__init__(4, 8)
+
+    def forward(self, x):
+        mean, deviation = super().forward(x).chunk(2, 1)
+        return {"loss": functional.gaussian_nll_loss(mean, x, deviation.square())}
+
+
 class Spoken(nn.Module):
     """Alignments of sounds with labels, of lengths that are lists, are known, or are given."""
 
@@ -113,7 +129,7 @@ class ChecksTest(ExportCase):
         self.compare_library(golden, exporter)
 
     def test_checks_that_raise(self):
-        module = Checking(raises, asserts, asserts_in_a_line, asks_for_a_number, compares, calls_what_raises)
+        module = Checking(asks_unless_traced, raises, asserts, asserts_in_a_line, asks_for_a_number, compares, calls_what_raises)
         for exporter in ("torch.export", "joint", "dynamo"):
             with self.assertWarns(accc_export.ExportWarning) as warned:
                 self.trained(module, self.x, exporter)
@@ -123,6 +139,11 @@ class ChecksTest(ExportCase):
             self.assertEqual(text.count("checks_test.py:"), 5)  # one of them is called twice
         with self.assertWarnsRegex(accc_export.ExportWarning, "forward checks values .*raises ValueError"):
             self.trained(Deriving(raises), self.x, "joint")
+
+    def test_checks_inside_of_functions(self):
+        for exporter in ("torch.export", "joint", "dynamo"):
+            with self.assertWarnsRegex(accc_export.ExportWarning, r"forward checks values \(.*functional.py:\d+ raises ValueError\)"):
+                self.trained(Uncertain(), self.x, exporter)
 
     def test_branches_that_compute(self):
         self.assertGreater(self.x.max(), 1)

@@ -69,7 +69,7 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
             )
     before = state.snapshot().buffers
     watch, calls = Watch(state.parameters), Calls()
-    versions = {x: x._version for x in _integers(module)}
+    integers = {x: (x._version, x.detach().clone()) for x in _integers(module)}
     unnamed = _unnamed(module, state)
     computed = {name: x for name, x in state.buffers.items() if not x.is_leaf}
     trained = {name: x.requires_grad for name, x in state.parameters.items()}
@@ -88,7 +88,8 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
         after = {**dict(module.named_parameters(remove_duplicate=False)), **dict(module.named_buffers(remove_duplicate=False))}
         again = sorted(n for n, x in moved.items() if n in after and not _same(x, after[n]))
         changed = [n for n, x in before.items() if after.get(n) is None or not _same(x, after[n])]
-        fixed = [x for x in _integers(module) if versions.get(x) == x._version]
+        # `x.data = y` replaces the numbers and leaves the version.
+        fixed = [x for x in _integers(module) if x in integers and x._version == integers[x][0] and _same(x, integers[x][1])]
     set_in_forward += [(name, True) for name, x in state.parameters.items() if x in calls.required[True] and not trained[name]]
     for name, required in set_in_forward:
         raise ExportError(

@@ -367,6 +367,16 @@ class Initialised(nn.Linear):
         return super().forward(torch.stack(columns, 1))
 
 
+class Replaced(Initialised):
+    """Does so by other data for the parameter and the flag, as nflows' ActNorm."""
+
+    def forward(self, x):
+        if not self.ready:
+            self.bias.data = x.detach().mean(0)[: self.out_features]
+            self.ready.data = torch.tensor(True)
+        return nn.Linear.forward(self, x)
+
+
 class Comparing(nn.Linear):
     def forward(self, x):
         return super().forward(x) if torch.equal(x, x.relu()) else x

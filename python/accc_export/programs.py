@@ -139,7 +139,7 @@ def parameters_of(program: torch.export.ExportedProgram, state: State) -> list[s
     return [name for name in state.parameters if name in names]
 
 
-_SHAPED = ("empty_like", "full_like", "new_empty", "new_full", "new_ones", "new_zeros", "ones_like", "zeros_like")
+_SHAPED = ("_assert_tensor_metadata", "empty_like", "full_like", "new_empty", "new_full", "new_ones", "new_zeros", "ones_like", "zeros_like")
 """Operators that read of a tensor its shape and type."""
 
 
@@ -150,7 +150,7 @@ def _read(graph: torch.fx.Graph) -> set[str]:
     def read(node):
         return () if getattr(node.target, "overloadpacket", None) in shaped else _read_by(node)
 
-    ends = [node for node in graph.nodes if node.op != "placeholder" and node.is_impure()]
+    ends = [node for node in graph.nodes if node.op != "placeholder" and node.is_impure(impure_random=False)]
     written = {node: _root(node) for node in ends if aliases(node, writes=True)}
     found = behind((node for node in ends if written.get(node, node).op == "placeholder" or node not in written), read)
     while more := [node for node, root in written.items() if root in found and node not in found]:

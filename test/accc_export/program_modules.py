@@ -22,7 +22,7 @@ class Everything(nn.Module):
 
     def forward(self, tokens, *, shift):
         x = self.norm(self.words(tokens))
-        self.dead(x).relu_()
+        functional.dropout(self.dead(x).float(), 0.0).relu_()
         q = self.fixed(x).unsqueeze(1)
         x = x + functional.scaled_dot_product_attention(q, q, q, is_causal=True).squeeze(1)
         x = self.batch_norm(x.mean(dim=1) + shift) + self.stopped(shift).detach()

@@ -75,13 +75,16 @@ class _Held:
         tensors = {key: x for key, x in self.elements().items() if type(x) is torch.Tensor and not x.is_inference()}
         tensors = {key: x for key, x in tensors.items() if address_of(x) not in memory}
         self.versions = {key: x._version for key, x in tensors.items()}
+        self.memory = {key: x.detach() for key, x in tensors.items()}
         self.numbers = {key: x.detach().clone() for key, x in tensors.items()}
         self.states = {key: x.get_state() for key, x in self.elements().items() if isinstance(x, torch.Generator)}
 
     def restored(self) -> object:
         for key, numbers in self.numbers.items():
             x = self.elements()[key]
-            if x._version != self.versions[key]:
+            if address_of(x) != address_of(self.memory[key]):  # by `x.data = y`, which leaves the version
+                x.data = self.memory[key]
+            if x._version != self.versions[key] or _differs(x, numbers):
                 with torch.no_grad():
                     x.copy_(numbers)
         for key, state in self.states.items():
@@ -103,9 +106,17 @@ def _changed(before: Mapping[str, _Held], after: Mapping[str, _Held]) -> Iterato
             continue
         a, b = before[name].elements(), after[name].elements()
         same = a.keys() == b.keys() and all(_same(x, b[key]) for key, x in a.items())
-        if not same or before[name].versions != after[name].versions:
+        written = before[name].versions != after[name].versions
+        if not same or written or any(_differs(x, after[name].numbers[key]) for key, x in before[name].numbers.items()):
             yield name
 
 
 def _same(a: object, b: object) -> bool:
     return a is b or (type(a) is type(b) and isinstance(a, (bool, int, float, str)) and a == b)
+
+
+def _differs(x: torch.Tensor, numbers: torch.Tensor) -> bool:
+    """Of a tensor with memory of its own, whose version `x.data = y` leaves as it was."""
+    if x.layout is not torch.strided or not address_of(x):
+        return False
+    return (x.shape, x.dtype) != (numbers.shape, numbers.dtype) or not torch.equal(x, numbers)

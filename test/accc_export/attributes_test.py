@@ -38,6 +38,14 @@ class Written(nn.Linear):
         return {"loss": super().forward(x - self.mean).square().mean()}
 
 
+class Exchanged(Written):
+    """Likewise, by other data for the tensor."""
+
+    def forward(self, x):
+        self.mean.data = 0.9 * self.mean + x.detach().mean(0)
+        return {"loss": nn.Linear.forward(self, x - self.mean).square().mean()}
+
+
 class Queued(nn.Linear):
     """A list of what earlier batches were."""
 
@@ -186,7 +194,7 @@ class AttributesTest(ExportCase):
         self.x = torch.randn(5, 4)
 
     def test_what_the_next_call_reads_is_refused(self):
-        for module, name in (Averaged(4, 2), "covariance"), (Written(4, 2), "mean"), (Queued(4, 2), "held"), (Warmed(4, 2), "calls"):
+        for module, name in (Averaged(4, 2), "covariance"), (Written(4, 2), "mean"), (Exchanged(4, 2), "mean"), (Queued(4, 2), "held"), (Warmed(4, 2), "calls"):
             before = dict(vars(module))
             for path in "m.pt2", "m.onnx":
                 with self.refusal(f"what its last call left in the attributes {name}, "):

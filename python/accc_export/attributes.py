@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 
 import torch
 
+from .functions import same_numbers
+
 Values = Mapping[torch.nn.Module, Mapping[str, "_Held"]]
 
 _HOOKS = {name for name, x in vars(torch.nn.Module()).items() if isinstance(x, collections.OrderedDict)}
@@ -117,6 +119,4 @@ def _same(a: object, b: object) -> bool:
 
 def _differs(x: torch.Tensor, numbers: torch.Tensor) -> bool:
     """Of a tensor with memory of its own, whose version `x.data = y` leaves as it was."""
-    if x.layout is not torch.strided or not address_of(x):
-        return False
-    return (x.shape, x.dtype) != (numbers.shape, numbers.dtype) or not torch.equal(x, numbers)
+    return x.layout is torch.strided and bool(address_of(x)) and not same_numbers(x, numbers)

@@ -59,6 +59,13 @@ def parts(x: torch.Tensor) -> torch.Tensor:
     return torch.view_as_real(x.resolve_conj()) if x.is_complex() else x
 
 
+def same_numbers(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether the tensors have one shape, type and the same numbers, NaN for NaN."""
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    return torch.equal(a, b) or (a.layout is torch.strided and bool(((a == b) | (a.isnan() & b.isnan())).all()))
+
+
 def is_close(a: torch.Tensor, b: torch.Tensor, allowed: float = 0.0, tolerance: float = TOLERANCE) -> bool:
     """Whether b is what rounding makes of a, with the same infinities and NaN; also where it is as near as `allowed`."""
     return distance(a, b) <= tolerance * _finite(a).norm().item() + 1e-9 * a.numel() ** 0.5 + allowed

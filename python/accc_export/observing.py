@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_leaves
 
 from .calls import Call
 from .errors import ExportError
-from .functions import backward_nodes, functions_of, parts
+from .functions import backward_nodes, functions_of, parts, same_numbers
 from .modules import State, preserved_buffers
 from .watching import Calls, Watch
 
@@ -86,10 +86,10 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
         finally:
             watch.put_back()
         after = {**dict(module.named_parameters(remove_duplicate=False)), **dict(module.named_buffers(remove_duplicate=False))}
-        again = sorted(n for n, x in moved.items() if n in after and not _same(x, after[n]))
-        changed = [n for n, x in before.items() if after.get(n) is None or not _same(x, after[n])]
+        again = sorted(n for n, x in moved.items() if n in after and not same_numbers(x, after[n]))
+        changed = [n for n, x in before.items() if after.get(n) is None or not same_numbers(x, after[n])]
         # `x.data = y` replaces the numbers and leaves the version.
-        fixed = [x for x in _integers(module) if x in integers and x._version == integers[x][0] and _same(x, integers[x][1])]
+        fixed = [x for x in _integers(module) if x in integers and x._version == integers[x][0] and same_numbers(x, integers[x][1])]
     set_in_forward += [(name, True) for name, x in state.parameters.items() if x in calls.required[True] and not trained[name]]
     for name, required in set_in_forward:
         raise ExportError(
@@ -223,10 +223,6 @@ def _with_gradients(sums: list[torch.Tensor], parameters: dict[str, torch.Tensor
     finally:
         for name, x in parameters.items():
             x.grad = before[name]
-
-
-def _same(a: torch.Tensor, b: torch.Tensor) -> bool:
-    return a.shape == b.shape and a.dtype == b.dtype and torch.equal(a, b)
 
 
 def _statistics(module: torch.nn.Module, changed: list[str], state: State) -> dict[str, str]:

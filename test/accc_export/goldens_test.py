@@ -135,6 +135,17 @@ class GoldenTest(ExportCase):
             warnings.simplefilter("error", accc_export.ExportWarning)
             accc_export.golden(nn.Linear(4, 3), torch.randn(5, 4), self.folder / "golden", **settings)
 
+    def test_in_float64(self):
+        """Held to the digits of float64, but where PyTorch itself computes with a number in float32."""
+        x, target = torch.randn(5, 4).double(), torch.randn(5, 3).double()
+        plain, sigmoid = nn.Linear(4, 3).double(), nn.Sequential(nn.Linear(4, 3), nn.Hardsigmoid()).double()
+        for module, optimizer, is_double in (plain, "adamw", True), (plain, "nadam", False), (sigmoid, "adamw", False):
+            folder = self.folder / f"{type(module).__name__}_{optimizer}"
+            accc_export.golden(module, x, folder, loss="mse", target=target, optimizer=optimizer, exporter="torch.export", steps=2)
+            self.assertEqual("double" in json.loads((folder / "meta.json").read_text()), is_double)
+            self.assertEqual((folder / "golden64.safetensors").exists(), not is_double)
+            self.compare(folder)
+
     def test_types_of_its_own(self):
         """A module of several types runs in these, but in float64."""
 

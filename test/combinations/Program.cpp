@@ -196,7 +196,7 @@ Result Program::accumulate(const Call &call, const TensorMap &batch) {
   if (call.is("kept"))
     results.push_back({name + ".first", first, cloned(first)});
   if (first.has_loss())
-    records.emplace(name + ".first.loss", Tensor::scalar(first.loss()));
+    records.emplace(name + ".first.loss", Tensor::scalar(float(first.loss())));
   Result second = trainer.grad_step(call.step, batchOf(call, "train_step", 1));
   for (auto &[gradient, values] : sum)
     if (values.dtype() == DType::f32) {
@@ -231,7 +231,7 @@ void Program::note(const Call &call, const Result &result) {
 void Program::readAgain(Kept &kept) {
   try {
     if (kept.result.has_loss())
-      records.insert_or_assign(kept.name + ".loss", Tensor::scalar(kept.result.loss()));
+      records.insert_or_assign(kept.name + ".loss", Tensor::scalar(float(kept.result.loss())));
   } catch (const Error &error) {
     if (error.kind() != ErrorKind::usage || model.code().target == std::string_view("cpu"))
       throw;

@@ -115,7 +115,7 @@ private:
   const TensorMap &batch;
   const TensorMap variables;
   const int64_t count;
-  const float rate;
+  const double rate;
 };
 } // namespace
 

@@ -40,13 +40,13 @@ int main(int argc, char **argv) {
   accc::Trainer together(model, options), apart(model, options);
   for (int step = 0; step < 3; ++step) {
     accc::Result gradients = apart.grad_step(batch);
-    float loss = gradients.loss();
+    double loss = gradients.loss();
     apart.apply_step(gradients);
     if (std::string problem = spoiledStep(together, batch); !problem.empty()) {
       std::printf("step %d: %s\n", step, problem.c_str());
       ++wrong;
     }
-    float expected = together.step(batch).loss();
+    double expected = together.step(batch).loss();
     if (std::memcmp(&loss, &expected, sizeof loss) != 0) {
       std::printf("step %d: grad_step's loss is %.9g, train_step's %.9g\n", step, loss, expected);
       ++wrong;

@@ -60,7 +60,7 @@ int main(int argc, char **argv) {
     second.load_checkpoint(before);
     second.save_checkpoint(after);
     expect(contents(before) == contents(after), from, "the checkpoint differs");
-    float loss = first.step(batch).loss(), resumed = second.step(batch).loss();
+    double loss = first.step(batch).loss(), resumed = second.step(batch).loss();
     expect(std::fabs(loss - resumed) < 1e-2f * std::fabs(loss), from, "the next loss differs");
     for (const accc_variable &variable : first.model().variables())
       if (variable.tensor.dtype == ACCC_F32)

@@ -144,12 +144,12 @@ func.func @attention(%q: tensor<2x8x4x16xf32>, %dy: tensor<2x8x4x16xf32>) -> (te
 
 // A number that a product reads is rounded for it alone: others, such as an optimizer, have the same one by chance.
 // CHECK-LABEL: @constant(
-// CHECK-DAG: %[[C:.*]] = prim.constant dense<0.333333343> : tensor<3xf32>
+// CHECK-DAG: %[[C:.*]] = prim.constant dense<3.750000e-01> : tensor<3xf32>
 // CHECK: prim.dot_general
 // CHECK: prim.mul %arg2, %[[C]]
 func.func @constant(%x: tensor<4x3xf32>, %w: tensor<3x4xf32>, %v: tensor<3xf32>) -> (tensor<4xf32>, tensor<3xf32>) {
-  %third = prim.constant dense<0.333333343> : tensor<3xf32>
-  %y = prim.dot_general %x, %third {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4xf32>
-  %mean = prim.mul %v, %third : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %part = prim.constant dense<3.750000e-01> : tensor<3xf32>
+  %y = prim.dot_general %x, %part {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4xf32>
+  %mean = prim.mul %v, %part : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
   return %y, %mean : tensor<4xf32>, tensor<3xf32>
 }

@@ -30,7 +30,8 @@ using namespace accc::test;
 namespace {
 
 using accc::test::Trace;
-constexpr double kTolerance = 3e-6, kNoiseFactor = 8, kUnits = 4;
+/// 50 roundings of f32, and as many of f64 as the noise has it.
+constexpr double kTolerance = 3e-6, kDoubleTolerance = 2e-13, kNoiseFactor = 8, kUnits = 4;
 constexpr double kIllConditioned = 0.05;
 constexpr int kSteps = 3;
 
@@ -111,7 +112,7 @@ private:
   bool measureNoise(int runs, double units);
   double toleranceOf(const std::string &key) const {
     auto found = noise.find(key);
-    return std::max(kTolerance, found == noise.end() ? 0 : kNoiseFactor * found->second);
+    return std::max(least, found == noise.end() ? 0 : kNoiseFactor * found->second);
   }
   /// The first difference from the reference; counts what it compares if asked to.
   std::string difference(const Trace &trace, bool count);
@@ -126,11 +127,21 @@ private:
   Values start;
   Trace reference;
   std::map<std::string, double> noise;
-  Type factors;           ///< what the reference rounds factors to, if anything
-  bool isRounded = false; ///< whether they are rounded as the precision says
+  double least = kTolerance; ///< that is tolerated
+  Type factors;              ///< what the reference rounds factors to, if anything
+  bool isRounded = false;    ///< whether they are rounded as the precision says
   Random random{1};
   llvm::SmallString<128> library;
 };
+
+/// Whether what is trained is f64.
+bool hasDoubleLoss(ModuleOp trainable) {
+  auto function = trainable.lookupSymbol<func::FuncOp>("grad_step");
+  for (unsigned i = 0, e = function.getNumResults(); i < e; ++i)
+    if (resultRole(function, i) == Role::Loss)
+      return getElementTypeOrSelf(function.getResultTypes()[i]).isF64();
+  return false;
+}
 
 bool Checker::prepare() {
   auto forward = c.module->lookupSymbol<func::FuncOp>("forward");
@@ -154,6 +165,8 @@ bool Checker::prepare() {
   if (failed(verify(*c.module)))
     return fail("trainable makes invalid IR", problems());
   trainable = c.module->clone();
+  if (hasDoubleLoss(*trainable))
+    least = kDoubleTolerance;
   start = firstValues(*trainable, std::move(arguments), options);
   FailureOr<Trace> trace = traceAs(false, *trainable, kSteps);
   if (failed(trace))
@@ -441,7 +454,7 @@ void Checker::checkLibrary() {
       half = trace.find(("grad_step new " + name).str());
     if (half == trace.end())
       continue;
-    double far = distance(half->second, whole), allowed = clips ? 2e-6 : 0;
+    double far = distance(half->second, whole), allowed = clips ? least : 0;
     if (options.memory != 0) // a sum that is computed again may have another order
       allowed = toleranceOf(key);
     if (far > allowed) {

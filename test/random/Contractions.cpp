@@ -85,9 +85,9 @@ struct Geometry {
 
 /// An activation [N, C, spatial...]: one that there is, or a new one.
 Value activation(Sketch &s) {
-  Value found = s.find([](Value v) {
-    return Sketch::typeOf(v).getElementType().isF32() && Sketch::rankOf(v) >= 3 &&
-           Sketch::rankOf(v) <= 5 && Sketch::typeOf(v).getNumElements() > 0;
+  Value found = s.find([&](Value v) {
+    return s.hasFloatType(v) && Sketch::rankOf(v) >= 3 && Sketch::rankOf(v) <= 5 &&
+           Sketch::typeOf(v).getNumElements() > 0;
   });
   if (found && s.random.chance(0.7))
     return found;

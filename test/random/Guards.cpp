@@ -150,8 +150,8 @@ bool conversions(Sketch &s) {
                           s.b.getIntegerType(32, false),
                           s.b.getIntegerType(16),
                           s.b.getI1Type(),
-                          s.f32(),
-                          s.b.getF64Type()};
+                          s.floatType(),
+                          s.otherFloatType()};
   Type first = s.random.pick(types);
   SmallVector<int64_t> shape = s.shape(1, 2);
   auto integer = dyn_cast<IntegerType>(first);

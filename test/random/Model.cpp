@@ -134,8 +134,7 @@ Value sumOfLeaves(Sketch &s) {
   Value total;
   SmallVector<Value> leaves;
   for (Value value : s.values())
-    if (Sketch::typeOf(value).getElementType().isF32() && s.varies(value) &&
-        (value.use_empty() || s.random.chance(0.1)))
+    if (s.hasFloatType(value) && s.varies(value) && (value.use_empty() || s.random.chance(0.1)))
       leaves.push_back(value);
   for (Value leaf : leaves) {
     Value term = leaf;
@@ -164,9 +163,8 @@ void addLoss(Sketch &s, CaseOptions &options) {
   auto addOutput = [&](Value value, StringRef name) { s.result(value, name, Role::Output); };
   auto lossOutput = [&](int64_t minRank) {
     Value found = s.find([&](Value value) {
-      return Sketch::typeOf(value).getElementType().isF32() && s.varies(value) &&
-             Sketch::rankOf(value) >= minRank && Sketch::typeOf(value).getNumElements() > 0 &&
-             !isa<BlockArgument>(value);
+      return s.hasFloatType(value) && s.varies(value) && Sketch::rankOf(value) >= minRank &&
+             Sketch::typeOf(value).getNumElements() > 0 && !isa<BlockArgument>(value);
     });
     return found ? found : s.parameter(s.tensor({2, 3}));
   };
@@ -283,7 +281,9 @@ OwningOpRef<ModuleOp> accc::test::randomModel(MLIRContext *context, uint64_t see
   options.threads = random.chance(0.8) ? 1 : 3;
   options.optimizer = randomOptimizer(random);
 
-  Sketch sketch(context, random, randomStyle(random), options.seed);
+  Style style = randomStyle(random);
+  style.isDouble = options.seed % 16 == 1;
+  Sketch sketch(context, random, style, options.seed);
   for (int64_t n = random.between(1, 2); n > 0; --n)
     sketch.parameter(sketch.tensor(sketch.shape(0, 3)));
   if (random.chance(0.7))

@@ -17,10 +17,25 @@ using namespace accc::test;
 
 namespace {
 
+/// An f64 is taken to have 48 bits of precision: what the interpreter computes in f64 shows by its
+/// last bits that it was rounded, and an error can be rounded away.
+constexpr int kDoublePrecision = 48;
+
+double roundedTo(Type element, double value) {
+  if (!element.isF64() || !std::isfinite(value))
+    return roundToElement(element, value);
+  int exponent = 0;
+  double fraction = std::frexp(value, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(fraction, kDoublePrecision)),
+                    exponent - kDoublePrecision);
+}
+
 /// Half a unit in the last place of 1 of what is computed with; 0 for what is exact, or as good as.
 double unitRoundoff(Type element, bool roundsHalf) {
   if (element.isF32() || (roundsHalf && (element.isF16() || element.isBF16())))
     return 0x1p-24;
+  if (element.isF64())
+    return std::ldexp(1, -kDoublePrecision);
   if (element.isF16())
     return 0x1p-11;
   return element.isBF16() ? 0x1p-8 : 0;
@@ -34,8 +49,8 @@ void addNoise(ReferenceArray &array, Type element, Random &random, double units,
   if (roundoff == 0)
     return;
   for (double &value : array.values) {
-    if (std::isfinite(value) && roundToElement(element, value) != value)
-      value = roundToElement(element, value * (1 + units * roundoff * random.real(-1, 1)));
+    if (std::isfinite(value) && roundedTo(element, value) != value)
+      value = roundedTo(element, value * (1 + units * roundoff * random.real(-1, 1)));
     if (element.isF32() && std::abs(value) < std::numeric_limits<float>::min())
       value = 0; // sessions flush subnormals
   }

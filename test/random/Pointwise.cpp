@@ -111,13 +111,13 @@ bool conversion(Sketch &s) {
   Value x = s.find([&](Value value) { return true; });
   if (!x)
     return false;
-  SmallVector<Type> types{s.f32(),         s.b.getI64Type(),      s.b.getI32Type(),
+  SmallVector<Type> types{s.floatType(),   s.b.getI64Type(),      s.b.getI32Type(),
                           s.b.getI1Type(), s.b.getIntegerType(8), s.b.getIntegerType(8, false)};
   if (s.style.mixedTypes)
-    types.append(3, s.b.getF64Type());
-  Type type = s.random.chance(0.4) ? s.f32() : s.random.pick(types);
+    types.append(3, s.otherFloatType());
+  Type type = s.random.chance(0.4) ? s.floatType() : s.random.pick(types);
   Value y = s.one("prim.convert", x, {}, s.tensor(Sketch::shapeOf(x), type));
-  if (y && isa<FloatType>(type) && !type.isF32() && s.random.chance(0.5)) // back, so that it counts
+  if (y && type == s.otherFloatType() && s.random.chance(0.5)) // back, so that it counts
     return bool(
         s.one("prim.convert", s.same("prim.mul", {y, y}), {}, s.tensor(Sketch::shapeOf(x))));
   return bool(y);
@@ -177,7 +177,7 @@ bool logic(Sketch &s) {
 
 bool iota(Sketch &s) {
   SmallVector<int64_t> shape = s.shape(1, 3);
-  Type element = s.random.pick<Type>({s.f32(), s.b.getI64Type(), s.b.getI32Type()});
+  Type element = s.random.pick<Type>({s.floatType(), s.b.getI64Type(), s.b.getI32Type()});
   return bool(s.one("prim.iota", {},
                     s.integer("dimension", s.random.below(static_cast<int64_t>(shape.size()))),
                     s.tensor(shape, element)));

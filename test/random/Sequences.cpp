@@ -18,7 +18,7 @@ bool attention(Sketch &s) {
   if (s.random.chance(0.4)) {
     SmallVector<int64_t> shape{s.random.chance(0.5) ? 1 : batch, 1, t, positions};
     operands.push_back(
-        s.of(s.tensor(shape, s.random.chance(0.5) ? Type(s.b.getI1Type()) : s.f32())));
+        s.of(s.tensor(shape, s.random.chance(0.5) ? Type(s.b.getI1Type()) : s.floatType())));
   }
   return bool(s.one("nn.attention", operands,
                     {s.number("scale", 0.5), s.flag("causal", s.random.chance(0.4)),
@@ -121,7 +121,7 @@ bool randomNumbers(Sketch &s) {
     Value p = s.within(s.floats(), 0, 1);
     if (!p)
       return false;
-    Type element = s.random.chance(0.5) ? s.f32() : Type(s.b.getI1Type());
+    Type element = s.random.chance(0.5) ? s.floatType() : Type(s.b.getI1Type());
     return bool(s.one("nn.bernoulli", {p, s.key()}, stream, s.tensor(Sketch::shapeOf(p), element)));
   }
   default:

@@ -45,7 +45,7 @@ Value Sketch::floats(int64_t minRank, int64_t maxRank) {
   Value found = find([&](Value value) {
     Type element = typeOf(value).getElementType();
     return rankOf(value) >= minRank && rankOf(value) <= maxRank &&
-           (anyType ? isa<FloatType>(element) : element.isF32());
+           (anyType ? isa<FloatType>(element) : element == floatType());
   });
   if (found && random.chance(0.95))
     return found;
@@ -143,7 +143,7 @@ Value Sketch::within(Value value, double low, double high) {
 // ---- types ----
 
 RankedTensorType Sketch::tensor(ArrayRef<int64_t> shape, Type element) {
-  return RankedTensorType::get(shape, element ? element : f32());
+  return RankedTensorType::get(shape, element ? element : floatType());
 }
 
 SmallVector<int64_t> Sketch::shape(int64_t minRank, int64_t maxRank) {

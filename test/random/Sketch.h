@@ -18,7 +18,8 @@ struct Style {
   std::vector<int64_t> extents; ///< that dimensions have
   int64_t maxElements = 600;    ///< of one value
   bool oneParameter = false;
-  bool mixedTypes = false; ///< floats other than f32, too
+  bool isDouble = false;   ///< its floats are f64, not f32
+  bool mixedTypes = false; ///< floats of the other type, too
 };
 
 /// Every op is verified and evaluated as it is added, on the values that the arguments will have:
@@ -49,7 +50,7 @@ public:
   /// A value for which the condition holds, rather a late one than an early one; null if there is
   /// none.
   Value find(llvm::function_ref<bool(Value)> condition);
-  /// A float value of some rank; one is made where there is none.
+  /// A float value of the model's type and of some rank; one is made where there is none.
   Value floats(int64_t minRank = 0, int64_t maxRank = 5);
   /// An integer value (not a boolean); one is made where there is none.
   Value integers();
@@ -64,7 +65,10 @@ public:
 
   // ---- types and attributes ----
   TensorType tensor(llvm::ArrayRef<int64_t> shape, Type element = {});
-  Type f32() { return b.getF32Type(); }
+  /// The type that the model's floats have but for a few.
+  Type floatType() { return style.isDouble ? Type(b.getF64Type()) : b.getF32Type(); }
+  Type otherFloatType() { return style.isDouble ? Type(b.getF32Type()) : b.getF64Type(); }
+  bool hasFloatType(Value value) { return typeOf(value).getElementType() == floatType(); }
   int64_t extent() { return random.pick(style.extents); }
   llvm::SmallVector<int64_t> shape(int64_t minRank, int64_t maxRank);
   mlir::NamedAttribute named(llvm::StringRef name, mlir::Attribute attr) {

@@ -99,7 +99,7 @@ bool pad(Sketch &s) {
   Value x = anything(s, 1);
   Value value =
       s.constant(s.tensor({}, Sketch::typeOf(x).getElementType()), s.random.pick({0.0, 0.0, 1.0}));
-  if (Sketch::typeOf(x).getElementType().isF32() && s.random.chance(0.1))
+  if (s.hasFloatType(x) && s.random.chance(0.1))
     value = s.of(ArrayRef<int64_t>());
   SmallVector<int64_t> low, high, interior;
   for (int64_t i = 0; i < Sketch::rankOf(x); ++i) {

@@ -298,7 +298,7 @@ def difference(found, expected, exact, relative):
     both = f"{found.flatten()[:6].tolist()}, PyTorch's {expected.flatten()[:6].tolist()}"
     if found.shape != expected.shape:
         return f"has the shape {list(found.shape)}, PyTorch's {list(expected.shape)}"
-    if found.dtype != expected.dtype and (found.dtype in LAST_PLACE or expected.dtype in LAST_PLACE):
+    if found.dtype != expected.dtype and (found.is_floating_point() or expected.is_floating_point()):
         return f"is of {found.dtype}, PyTorch's of {expected.dtype}"
     if not expected.is_floating_point():
         return "" if torch.equal(found.long(), expected.long()) else f"is {both}"

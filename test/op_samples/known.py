@@ -3,6 +3,8 @@
 
 import re
 
+import torch
+
 # The operator, what the message says, and the reason.
 DIFFERENCES = (
     (r"softmax|softmin", "NaN", "a row that is masked as a whole is zero, not NaN"),
@@ -25,15 +27,22 @@ OF_NARROW = (
 )
 """The same of types of 16 bits, of which samples have equal elements by rounding."""
 
+OF_BYTES = (
+    (r"^(gradient|.*triplet_margin_loss|.*cosine_embedding_loss)$", r" is off by ", "PyTorch subtracts and multiplies bytes as they wrap"),
+    (r"^atan2$", r"^grad", "PyTorch's gradient squares bytes as they wrap"),
+)
+"""The same where tensors of floats meet some of bytes without a sign."""
+
 OF_MIXED = (
     (r"^(add(mv|mm|bmm)|baddbmm|mv|v?dot|inner|tensordot|einsum|nn\.Bilinear|.*linear_cross_entropy|.*_flash_attention_for_cpu)", r" is off by ", "accc rounds every product, and torch.autocast leaves this one in float32 on a CPU"),
 )
 """The same in mixed precision."""
 
 
-def difference(operator, message, dtype, is_mixed=False):
+def difference(operator, message, task):
     """The reason of a known difference, or an empty text."""
-    more = OF_MIXED if is_mixed else OF_NARROW if dtype.is_floating_point and dtype.itemsize == 2 else ()
+    is_narrow = task.dtype.is_floating_point and task.dtype.itemsize == 2
+    more = OF_MIXED if task.precision.is_mixed else OF_BYTES if task.beside == torch.uint8 else OF_NARROW if is_narrow else ()
     for name, pattern, reason in DIFFERENCES + more:
         if re.search(name, operator) and all(re.search(pattern, line) for line in message.split("\n")):
             return reason

@@ -138,14 +138,15 @@ def operators():
     return {f"{info.name}.{info.variant_test_name}".rstrip("."): info for info in op_db}
 
 
-def operator_samples(info, dtype, limit):
-    """Samples of an operator as a function, and of the one that writes into its first argument."""
-    yield "function", _samples(info, info.get_op(), dtype, limit)
+def operator_samples(info, dtype, limit, beside=None):
+    """Samples of an operator as a function, and of the one that writes into its first argument. `beside`: another type, of which
+    are some of the tensors of each sample."""
+    yield "function", _samples(info, info.get_op(), dtype, limit, beside)
     if info.inplace_variant is not None:
-        yield "inplace", _samples(info, lambda x, *args, **kwargs: info.inplace_variant(x.clone(), *args, **kwargs), dtype, limit)
+        yield "inplace", _samples(info, lambda x, *args, **kwargs: info.inplace_variant(x.clone(), *args, **kwargs), dtype, limit, beside)
 
 
-def _samples(info, function, dtype, limit):
+def _samples(info, function, dtype, limit, beside):
     torch.manual_seed(0)
     has_gradients = dtype.is_floating_point or dtype.is_complex
     differentiable = has_gradients and info.supports_autograd and dtype in info.backward_dtypes
@@ -157,7 +158,23 @@ def _samples(info, function, dtype, limit):
         are_parts = [x.is_complex() for x in leaves if isinstance(x, torch.Tensor)]
         leaves = [_parts(x) if isinstance(x, torch.Tensor) and x.is_complex() else x for x in leaves]
         samples.append(OfParts(function, leaves, spec, text, are_parts) if any(are_parts) else Sample(function, leaves, spec, text))
+    if beside is not None:
+        return taken([mixed for i, sample in enumerate(samples) for mixed in _mixed(sample, dtype, beside, i)], limit)
     return taken(samples, limit)
+
+
+def _mixed(sample, dtype, beside, number):
+    """The sample with every second of its tensors of `dtype` in the type `beside`, from the first or the second on by the number;
+    nothing where that leaves one type."""
+    of_type = [i for i, x in enumerate(sample.leaves) if isinstance(x, torch.Tensor) and x.dtype == dtype]
+    taken = of_type[number % 2 :: 2]
+    if len(of_type) < 2 or not any(x.requires_grad for i, x in enumerate(sample.leaves) if i not in taken and isinstance(x, torch.Tensor)):
+        return
+    leaves = list(sample.leaves)
+    for i in taken:
+        leaves[i] = leaves[i].detach().to(beside).requires_grad_(leaves[i].requires_grad and beside.is_floating_point)
+    names = [f"{list(x.shape)} {str(x.dtype)[6:]}" if isinstance(x, torch.Tensor) else repr(x) for x in leaves]
+    yield Sample(sample.function, leaves, sample.spec, ", ".join(names))
 
 
 def _parts(x):

@@ -48,7 +48,7 @@ def check_operators(task):
 
 
 def row(operator, kind, part, verdict, message, task):
-    if verdict == "wrong" and (why := known.difference(operator, message, task.dtype, task.precision.is_mixed)):
+    if verdict == "wrong" and (why := known.difference(operator, message, task)):
         verdict, message = "known", why
     return {"operator": operator, "kind": kind, "sample": part.text[:300], "verdict": verdict, "message": message}
 
@@ -56,9 +56,13 @@ def row(operator, kind, part, verdict, message, task):
 def samples_of(name, task):
     """All samples of an operator or a module, with its name and their kind; nothing of an operator of which PyTorch can make
     none here (sparse tensors, say)."""
-    find = modules.module_samples if name in modules.modules() else sampling.operator_samples
+    what, dtype = everything()[name], task.dtype
     try:
-        return [(name, kind, part) for kind, parts in find(everything()[name], task.dtype, task.samples) for part in parts]
+        if name in modules.modules():
+            found = modules.module_samples(what, dtype, task.samples)
+        else:
+            found = sampling.operator_samples(what, dtype, task.samples, task.beside)
+        return [(name, kind, part) for kind, parts in found for part in parts]
     except Exception:
         return []
 
@@ -72,6 +76,7 @@ def main(text):
     parser.add_argument("--operators", default="", metavar="REGEX", help="only those whose name in OpInfo contains it")
     parser.add_argument("--format", default="export", choices=[name for name in checking.FORMATS if name != "scripted"])
     parser.add_argument("--dtype", default=torch.float32, type=lambda name: getattr(torch, name), help="float32 (default), int64, ...")
+    parser.add_argument("--beside", type=lambda name: getattr(torch, name), metavar="DTYPE", help="every second tensor is of this type")
     parser.add_argument("--precision", default="fp32", choices=precisions.NAMES, help="mixed: bf16 or fp16, beside torch.autocast")
     parser.add_argument("--samples", type=int, default=32, help="at most so many of each operator")
     parser.add_argument("--target", default="cpu", choices=targets.NAMES, help=targets.HELP)
@@ -84,7 +89,8 @@ def main(text):
         parser.error("--precision is for operators in float32")
     options.precision = precisions.Precision(options.precision)
     options.target = targets.find(options.target, options.accc)
-    names = [n for n, info in everything().items() if re.search(options.operators, n) and options.dtype in info.dtypes]
+    candidates = everything() if options.beside is None else sampling.operators()
+    names = [n for n, info in candidates.items() if re.search(options.operators, n) and options.dtype in info.dtypes]
     tasks = [argparse.Namespace(**vars(options), names=names[i : i + OPERATORS]) for i in range(0, len(names), OPERATORS)]
     rows = []
     for found in each_result(check_operators, tasks, options.jobs, tasks_per_process=4):

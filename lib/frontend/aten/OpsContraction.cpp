@@ -162,11 +162,11 @@ Entities kronecker(Node &node) {
 
 /// The last dimensions contracted.
 Entities inner(Node &node) {
-  Tensor a = node.floatIn("self"), b = node.floatIn("other");
-  if (a.rank() == 0 || b.rank() == 0) {
-    auto [x, y] = node.broadcast(a, b);
-    return {x * y};
+  if (node.in("self").rank() == 0 || node.in("other").rank() == 0) {
+    auto [x, y] = operands(node, "self", "other");
+    return {x.elementType().isInteger(1) ? prim::bitAnd(x, y) : x * y};
   }
+  Tensor a = node.floatIn("self"), b = node.floatIn("other");
   if (a.dim(-1) != b.dim(-1))
     fail("contracts dimensions of " + Twine(a.dim(-1)) + " and " + Twine(b.dim(-1)) + " elements");
   return {prim::dotGeneral(a, b, {}, {}, {a.rank() - 1}, {b.rank() - 1})};

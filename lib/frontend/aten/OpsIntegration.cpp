@@ -113,7 +113,7 @@ Tensor spacingOf(Node &node, Tensor x, size_t i, size_t count, int64_t extent) {
     SmallVector<Tensor> all = node.tensors("spacing");
     if (all.size() != count || all[i].rank() != 1 || all[i].dim(0) != extent)
       fail("the coordinates in 'spacing' do not fit a tensor of shape " + show(x.shape()));
-    Tensor at = all[i].convert(x.elementType());
+    Tensor at = all[i].convert(promoteTypes(x.elementType(), all[i].elementType()));
     return part(at, 0, 1, 0) - part(at, 0, 0, 1);
   }
   SmallVector<double> all = node.isNumber("spacing")
@@ -173,8 +173,10 @@ Entities gradient(Node &node) {
   for (int64_t &dim : dims)
     dim = node.axis(dim, x.rank());
   std::vector<Entity> results;
-  for (auto [i, dim] : llvm::enumerate(dims))
-    results.push_back(derivative(x, spacingOf(node, x, i, dims.size(), x.dim(dim)), dim, order));
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    Tensor spacing = spacingOf(node, x, i, dims.size(), x.dim(dim));
+    results.push_back(derivative(x.convert(spacing.elementType()), spacing, dim, order));
+  }
   return {Entity::ofSequence(std::move(results))};
 }
 

@@ -76,8 +76,11 @@ Entities crossEntropy(Node &node) {
       reduction(node), node.f64("label_smoothing", node.real("label_smoothing"))};
   if (!isa<FloatType>(scores.target.elementType()))
     attributes.push_back(node.i64("ignore_index", node.integer("ignore_index")));
-  return {scores.finish(node, node.make<nn::CrossEntropyOp>(
-                                  {scores.x, scores.target, node.optional("weight")}, attributes))};
+  Tensor loss =
+      node.make<nn::CrossEntropyOp>({scores.x, scores.target, node.optional("weight")}, attributes);
+  if (isa<FloatType>(scores.target.elementType())) // of a wider type, say
+    loss = loss.convert(promoteTypes(scores.x.elementType(), scores.target.elementType()));
+  return {scores.finish(node, loss)};
 }
 
 /// A linear layer and the loss of its scores, which PyTorch computes for some rows at a time. The
@@ -149,20 +152,22 @@ Entities bce(Node &node) {
   return {node.make<nn::BceOp>({x, node.floatIn("target"), broadcastWeight(node, "weight", x)},
                                {reduction(node)})};
 }
-/// Of tensors of several types: logits in 16 bits, say, and a target in f32.
+/// Of tensors of several types: logits in 16 bits, say, a target in f32, and weights that are whole
+/// numbers. The loss has the target's type.
 Entities bceWithLogits(Node &node) {
   auto [x, target] = floatOperands(node, "self", "target");
   Type type = x.elementType();
   for (StringRef name : {"weight", "pos_weight"})
     if (node.has(name))
-      type = promoteTypes(type, node.floatIn(name).elementType());
+      type = promoteTypes(type, node.in(name).elementType());
   auto weight = [&, shape = x.shape()](StringRef name) {
-    return node.has(name) ? node.broadcastTo(node.floatIn(name).convert(type), shape).get()
-                          : Value();
+    return node.has(name) ? node.broadcastTo(node.in(name).convert(type), shape).get() : Value();
   };
-  return {node.make<nn::BceWithLogitsOp>(
+  Tensor loss = node.make<nn::BceWithLogitsOp>(
       {x.convert(type), target.convert(type), weight("weight"), weight("pos_weight")},
-      {reduction(node)})};
+      {reduction(node)});
+  Type given = node.in("target").elementType();
+  return {isa<FloatType>(given) ? loss.convert(given) : loss};
 }
 
 /// target (log target - x), or of a target that is a logarithm e^target (target - x)
@@ -176,20 +181,33 @@ Entities klDiv(Node &node) {
   return {reduced(node, entropy - target * x)};
 }
 
+/// log(1 + e^(-target x)) in the type of x
 Entities softMargin(Node &node) {
-  auto [x, target] = operands(node, "self", "target");
-  return {reduced(node, node.make<nn::SoftplusOp>({-target * x}))};
+  Tensor x = node.floatIn("self"), target = node.in("target");
+  if (target.elementType()
+          .isUnsignedInteger()) // its negative wraps in the loss, not in the gradient
+    fail("a 'target' of unsigned integers has another gradient in PyTorch than its loss");
+  auto [opposite, y] = node.broadcast(-target.convert(x.elementType()), x);
+  return {reduced(node, node.make<nn::SoftplusOp>({opposite * y}))};
 }
 
 /// max(0, x), whose gradient at 0 is 0.
 Tensor atLeastZero(Tensor x) { return frontend::clamp(x, 0.0, std::nullopt); }
 
-/// x where the target is 1, max(0, margin - x) where it is -1, and both for other targets
+/// Where a label is this number. One of integers is compared in its own type, which wraps the
+/// number (255 is -1 in 8 bits without a sign), and a boolean is 0 or 1, as in PyTorch.
+Tensor isLabel(Tensor label, double number) {
+  bool isBoolean = label.elementType().isInteger(1);
+  return prim::equal(isBoolean ? label.convert(label.getBuilder().getI64Type()) : label, number);
+}
+
+/// x where the target is 1, max(0, margin - x) where it is -1, and both for other targets, in the
+/// type of x
 Entities hingeEmbedding(Node &node) {
-  auto [x, target] = operands(node, "self", "target");
+  auto [x, label] = node.broadcast(node.floatIn("self"), node.in("target"));
   Tensor zero = x.full(0.0), apart = atLeastZero(node.number("margin") - x);
-  return {reduced(node, prim::select(prim::equal(target, 1.0), zero, apart) +
-                            prim::select(prim::equal(target, -1.0), zero, x))};
+  return {reduced(node, prim::select(isLabel(label, 1), zero, apart) +
+                            prim::select(isLabel(label, -1), zero, x))};
 }
 
 /// max(0, |a - p| - |a - n| + margin); with swap the nearer of |a - n| and |p - n|
@@ -225,11 +243,13 @@ Entities poissonNll(Node &node) {
   return {reduced(node, loss)};
 }
 
-/// max(0, -target (input1 - input2) + margin)
+/// max(0, -target (input1 - input2) + margin), where a target of integers without a sign wraps
 Entities marginRanking(Node &node) {
+  Type type = resultType(node, {"input1", "input2", "target"});
   auto [a, b] = operands(node, "input1", "input2");
-  auto [difference, target] = node.broadcast(a - b, node.in("target").convert(a.elementType()));
-  Tensor apart = asFloat(node, -target * difference); // the margin is a float
+  auto [difference, opposite] =
+      node.broadcast((a - b).convert(type), (-node.in("target")).convert(type));
+  Tensor apart = asFloat(node, opposite * difference); // the margin is a float
   return {reduced(node, atLeastZero(apart + node.number("margin")))};
 }
 
@@ -262,9 +282,9 @@ Entities cosineEmbedding(Node &node) {
   Tensor similarity = prim::sum(a * b, {dim}) / prim::sqrt(squared(a) * squared(b));
   Tensor apart = atLeastZero(similarity - node.number("margin"));
   Tensor zero = similarity.full(0.0);
-  Tensor sign = node.broadcastTo(target, similarity.shape());
-  return {reduced(node, prim::select(prim::equal(sign, 1.0), 1.0 - similarity, zero) +
-                            prim::select(prim::equal(sign, -1.0), apart, zero))};
+  Tensor label = node.broadcastTo(target, similarity.shape());
+  return {reduced(node, prim::select(isLabel(label, 1), 1.0 - similarity, zero) +
+                            prim::select(isLabel(label, -1), apart, zero))};
 }
 
 /// A second derivative asks with a gradient for each element, also of a loss that is reduced.

@@ -218,18 +218,17 @@ template <prim::ReduceKind kind> Entities runningExtreme(Node &node) {
 /// The differences of neighbours, n times, of the tensor with others before and behind.
 Entities diff(Node &node) {
   Tensor x = node.in("self");
-  if (node.integer("n") == 0)
+  int64_t times = node.integer("n");
+  if (times == 0) // PyTorch then leaves out what stands before and behind
     return {x};
   if (x.rank() == 0)
     fail("a tensor without dimensions has no neighbours");
-  int64_t dim = node.dim("dim", x), times = node.integer("n");
-  if (times == 0) // PyTorch then leaves out what stands before and behind
-    return {x};
-  SmallVector<Tensor> parts = {x};
-  if (node.has("prepend"))
-    parts.insert(parts.begin(), node.in("prepend"));
-  if (node.has("append"))
-    parts.push_back(node.in("append"));
+  int64_t dim = node.dim("dim", x);
+  SmallVector<Tensor> parts;
+  Type type = resultType(node, {"prepend", "self", "append"});
+  for (StringRef name : {"prepend", "self", "append"})
+    if (node.has(name))
+      parts.push_back(asTensor(node, name, type));
   x = parts.size() == 1 ? x : node.concatenate(parts, dim);
   for (int64_t n = 0; n < times && x.dim(dim) > 0; ++n) {
     Tensor next = x.sliceDim(dim, 1, x.dim(dim)), before = x.sliceDim(dim, 0, x.dim(dim) - 1);

@@ -272,7 +272,10 @@ Tensor centred(Node &node, Tensor x) {
 /// [batch, elements] as [batch, frequencies, frames].
 template <bool isCentred> Entities shortTime(Node &node) {
   Complex x = signal(node);
-  Frames frames = framesOf(node, x.real.elementType());
+  Type type = x.real.elementType();
+  if (node.has("window"))
+    type = promoteTypes(type, node.in("window").elementType());
+  Frames frames = framesOf(node, type);
   if (node.has("align_to_window") && node.boolean("align_to_window"))
     fail("align_to_window=True is not supported");
   FourierOptions options;
@@ -286,7 +289,7 @@ template <bool isCentred> Entities shortTime(Node &node) {
       if (isCentred && node.boolean("center"))
         part = centred(node, part);
       Tensor pieces = frontend::framesOf(node, part, frames.length, frames.step);
-      return pieces * frames.window.broadcast(pieces.shape(), {2});
+      return pieces.convert(type) * frames.window.broadcast(pieces.shape(), {2});
     });
     return fourier(node, cut, 2, options).map([](Tensor part) {
       return part.transpose({0, 2, 1});

@@ -5,11 +5,17 @@ import torch
 from torch.nn import functional as F
 
 ZERO = torch.zeros((), dtype=torch.int64)
+LABELS = torch.tensor([[1, -1, 0], [-1, 1, 1]])  # of what belongs together, or does not; and another
 BAGS = {"input": torch.tensor([1, 0, 1, 1]), "offsets": torch.tensor([0, 2])}
 
 
 def bag(mode, padding, factors=lambda x: None):
     return lambda x: F.embedding_bag(BAGS["input"], x, BAGS["offsets"], mode=mode, padding_idx=padding, per_sample_weights=factors(x))
+
+
+def in_double(y):
+    """The tensor's sum if it is of float64, and the sum of zeros else."""
+    return ((y.sum() * 1e-9 + 1) - 1) * 1e9
 
 
 CORNERS = {
@@ -26,6 +32,13 @@ CORNERS = {
     "max_pool_large": lambda x: F.max_pool2d((x[0, 0] * torch.arange(300).sin().reshape(1, 15, 20)), 9, (5, 6), 4),
     "max_pool_long": lambda x: F.max_pool1d((x[0, 0] * torch.arange(300).sin()[None]), 90, 41),
     "hinge_embedding_between": lambda x: F.hinge_embedding_loss(x, torch.tensor([[1.0, -1.0, 0.3], [-1.0, 2.0, 1.0]]).to(x), reduction="none"),
+    "labels_as_booleans": lambda x: F.hinge_embedding_loss(x, LABELS > 0, reduction="none") + F.cosine_embedding_loss(x, x.flip(1), LABELS[:, 0] > 0),
+    "labels_as_bytes": lambda x: F.hinge_embedding_loss(x, LABELS.byte(), reduction="none") + F.cosine_embedding_loss(x, x.flip(1), LABELS[:, 0].byte()),
+    "results_in_double": lambda x: x * sum(in_double(y) for y in (
+        F.cross_entropy(x, (LABELS.double() * 2).softmax(1)), F.binary_cross_entropy_with_logits(x, LABELS.double().sigmoid()),
+        *torch.gradient(x, spacing=[torch.tensor([0.0, 0.3]).double(), torch.tensor([0.0, 0.3, 0.9]).double()]),
+        torch.diff(x, prepend=LABELS.double()), torch.inner(x, LABELS.double()[0, 0]))),
+    "bce_whole_weights": lambda x: F.binary_cross_entropy_with_logits(x, LABELS.to(x).sigmoid(), LABELS + 3, pos_weight=torch.tensor(2)),
     "diff_none": lambda x: torch.diff(x, 0, prepend=x, append=x),
     "bag_sum_without_last": bag("sum", -1), "bag_mean_without_last": bag("mean", -1), "bag_max_without_first": bag("max", 0),
     "bag_max_without_last": bag("max", -1),

@@ -84,7 +84,7 @@ MutableTensor Caller::ofElementType(Location loc, const MutableTensor &pairs, Ty
 MutableTensor Caller::complexNumber(Location loc, double real, double imaginary) {
   Value value = built(function, [&] {
     NodeBuilder node(function, loc);
-    Type type = function.builder().getF32Type();
+    Type type = function.defaultFloat();
     return Complex(node.scalar(real, type), node.scalar(imaginary, type)).value(node);
   });
   return MutableTensor(value, "complex", Layout::contiguous({}));

@@ -16,7 +16,7 @@ using accc::prim::Tensor;
 
 namespace {
 
-Type defaultFloat(Node &node) { return node.builder().getF32Type(); }
+Type defaultFloat(Node &node) { return node.forward().defaultFloat(); }
 
 /// Of one number, that of an argument.
 Entities filled(Node &node, ArrayRef<int64_t> shape, Type type, StringRef name) {

@@ -119,7 +119,7 @@ Entities nanToNum(Node &node) {
 Entities scaledByPower(Node &node) {
   Type type = resultType(node, {"self", "other"});
   if (!isa<FloatType>(type))
-    type = node.builder().getF32Type();
+    type = node.forward().defaultFloat();
   auto [a, b] = node.broadcast(asTensor(node, "self", type), asTensor(node, "other", type));
   return {a * prim::pow(b.full(2.0), b)};
 }

@@ -111,7 +111,8 @@ Tensor normal(Node &node, RankedTensorType type, double mean, double scale) {
 }
 
 RankedTensorType sized(Node &node) {
-  return tensorType(node.integers("size"), node.elementType("dtype", node.builder().getF32Type()));
+  return tensorType(node.integers("size"),
+                    node.elementType("dtype", node.forward().defaultFloat()));
 }
 RankedTensorType likeSelf(Node &node) {
   Tensor x = node.in("self");
@@ -132,10 +133,9 @@ Entities normalFill(Node &node) {
 /// Of one shape, with means and deviations that are numbers or tensors. The gradient of these is
 /// zero.
 Entities normalOf(Node &node) {
-  Builder &b = node.builder();
   Type type = resultType(node, {"mean", "std"});
   if (!isa<FloatType>(type))
-    type = b.getF32Type();
+    type = node.forward().defaultFloat();
   auto [mean, deviation] =
       node.broadcast(asTensor(node, "mean", type), asTensor(node, "std", type));
   if (!node.isTensor("mean") && !node.isTensor("std")) {

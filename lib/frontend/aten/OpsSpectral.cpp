@@ -179,7 +179,7 @@ template <bool isHalf> Entities frequencies(Node &node) {
   for (int64_t k = 0; k < (isHalf ? n / 2 + 1 : n); ++k)
     values.push_back(static_cast<double>(isHalf || k < (n + 1) / 2 ? k : k - n) /
                      (static_cast<double>(n) * node.number("d")));
-  Type type = node.elementType("dtype", node.builder().getF32Type());
+  Type type = node.elementType("dtype", node.forward().defaultFloat());
   return {node.reals(values, {static_cast<int64_t>(values.size())}, type)};
 }
 
@@ -201,7 +201,7 @@ Entities cosineWindow(Node &node, ArrayRef<double> weights) {
     }
     values.push_back(length == 1 ? 1 : value);
   }
-  Type type = node.elementType("dtype", node.builder().getF32Type());
+  Type type = node.elementType("dtype", node.forward().defaultFloat());
   return {node.reals(values, {length}, type)};
 }
 Entities hannWindow(Node &node) { return cosineWindow(node, {0.5, 0.5}); }

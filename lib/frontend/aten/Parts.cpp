@@ -48,7 +48,7 @@ void accc::aten::takeComplexAlpha(Node &node, StringRef operand) {
   Complex scaled = node.complexIn(operand), alpha = node.complexIn("alpha");
   Type type = scaled.real.elementType();
   if (!isa<FloatType>(type))
-    type = node.builder().getF32Type();
+    type = node.forward().defaultFloat();
   auto convert = [&](Tensor part) { return part.convert(type); };
   node.set(operand, (scaled.map(convert) * alpha.map(convert)).value(node));
   node.set("alpha", int64_t(1));

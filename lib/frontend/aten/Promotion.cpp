@@ -54,14 +54,14 @@ Type accc::aten::resultType(const Node &node, ArrayRef<StringRef> names) {
       continue;
     if (node.standsForNumber(name) && !onlyNumbers) {
       Type type = node.in(name).elementType();
-      merge(number, isa<FloatType>(type) ? b.getF32Type() : type);
+      merge(number, isa<FloatType>(type) ? node.forward().defaultFloat() : type);
     } else if (node.isTensor(name)) {
       Tensor tensor = node.in(name);
       merge(tensor.rank() > 0 ? shaped : zero, tensor.elementType());
     } else {
       merge(number, node.isInteger(name)   ? Type(b.getI64Type())
                     : node.isBoolean(name) ? Type(b.getI1Type())
-                                           : Type(b.getF32Type()));
+                                           : node.forward().defaultFloat());
     }
   }
   return combine(shaped, combine(zero, number));
@@ -83,7 +83,7 @@ std::pair<Tensor, Tensor> accc::aten::operands(const Node &node, StringRef a, St
 std::pair<Tensor, Tensor> accc::aten::floatOperands(const Node &node, StringRef a, StringRef b) {
   Type type = resultType(node, {a, b});
   if (!isa<FloatType>(type))
-    type = node.builder().getF32Type();
+    type = node.forward().defaultFloat();
   return node.broadcast(asTensor(node, a, type), asTensor(node, b, type));
 }
 
@@ -97,7 +97,7 @@ Tensor accc::aten::multiplied(const Node &node, Tensor x, StringRef name) {
 }
 
 Tensor accc::aten::asFloat(const Node &node, Tensor x) {
-  return isa<FloatType>(x.elementType()) ? x : x.convert(node.builder().getF32Type());
+  return isa<FloatType>(x.elementType()) ? x : x.convert(node.forward().defaultFloat());
 }
 
 Tensor accc::aten::asNumber(const Node &node, Tensor x) {

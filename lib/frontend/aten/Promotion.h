@@ -9,7 +9,7 @@ namespace accc::aten {
 
 /// What torch.result_type gives for these arguments: tensors with dimensions decide before those
 /// without, and both before numbers, unless what decides is of a lower category (booleans,
-/// integers, floats). Numbers are int64, float32 or bool.
+/// integers, floats). Numbers are int64, bool, or floats of the default type.
 mlir::Type resultType(const Node &node, llvm::ArrayRef<llvm::StringRef> names);
 
 /// What torch.promote_types gives.
@@ -26,12 +26,13 @@ prim::Tensor multiplied(const Node &node, prim::Tensor x, llvm::StringRef name);
 std::pair<prim::Tensor, prim::Tensor> operands(const Node &node, llvm::StringRef a,
                                                llvm::StringRef b);
 
-/// The same for a function of reals: integers become float32, each from its own type, as a number
-/// may be beyond what their common type holds (uint8 / 256).
+/// The same for a function of reals: integers become floats of the default type, each from its own,
+/// as a number may be beyond what their common type holds (uint8 / 256).
 std::pair<prim::Tensor, prim::Tensor> floatOperands(const Node &node, llvm::StringRef a,
                                                     llvm::StringRef b);
 
-/// A tensor of floats: integers and booleans become float32, as in PyTorch's functions of reals.
+/// A tensor of floats: integers and booleans become those of the default type, as in PyTorch's
+/// functions of reals.
 prim::Tensor asFloat(const Node &node, prim::Tensor x);
 /// Booleans become int64, as in PyTorch's sums.
 prim::Tensor asNumber(const Node &node, prim::Tensor x);

@@ -104,6 +104,10 @@ public:
   mlir::Value randomKey();
   int64_t nextStream() { return streams++; }
 
+  /// The type of floats that are made of integers, of numbers or of nothing: PyTorch's default
+  /// dtype. f32 unless the program shows another.
+  mlir::Type defaultFloat() { return floatByDefault ? floatByDefault : opBuilder.getF32Type(); }
+
   // ---- open dimensions ----
   /// One that the file leaves open, by `name` or by its position, "input.0"; `size` is what the
   /// options say, else nothing.
@@ -153,6 +157,7 @@ protected:
   std::string diagnostics; // errors that MLIR reported while a rule ran
   /// Rules run where the module switches torch.autocast off: products of f32 stay in f32.
   bool isFullPrecision = false;
+  mlir::Type floatByDefault; // or null
 
 private:
   mlir::Value addArgument(mlir::RankedTensorType type, llvm::StringRef name);

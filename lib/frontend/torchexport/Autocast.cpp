@@ -2,6 +2,7 @@
 // Graphs that run under torch.autocast: the file has operators as the module calls them, and what
 // PyTorch would convert first shows in the types of their results alone.
 #include "frontend/common/ImportError.h"
+#include "frontend/common/TensorTypes.h"
 #include "frontend/torchexport/Program.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -104,18 +105,26 @@ void ProgramImporter::castArguments(const Json &node, StringRef op,
 
 Locals ProgramImporter::callCast(const Json &node, StringRef op,
                                  std::vector<aten::NamedLocal> arguments, StringRef resultName) {
-  if (!isAutocast)
-    return caller.call(location(node), op, arguments, resultName);
-  castArguments(node, op, arguments);
+  if (isAutocast)
+    castArguments(node, op, arguments);
   Locals results = caller.call(location(node), op, arguments, resultName);
   Json outputs = node.at("outputs");
   for (size_t i = 0; i < outputs.size() && i < results.size(); ++i) {
     auto *tensor = std::get_if<aten::MutableTensor>(&results[i]);
-    if (!tensor || !*tensor || outputs.at(i).tag() != "as_tensor")
+    Type type = tensor ? floatOf(*tensor) : Type();
+    if (!type || outputs.at(i).tag() != "as_tensor")
       continue;
     std::optional<Type> given = typeOf(outputs.at(i).content().at("name").string());
-    if (given && isa<FloatType>(*given) && floatOf(*tensor) != *given)
+    if (!given || !isa<FloatType>(*given) || type == *given)
+      continue;
+    if (isAutocast)
       fail("autocast of this operator is not supported");
+    // PyTorch guesses the types of some results from how it would take the operator apart: others
+    // than this are no mistake.
+    auto found = cast<RankedTensorType>(tensor->type());
+    if (type.isF32() && given->isF64())
+      fail("gives " + frontend::show(found) + ", where the file says " +
+           frontend::show(cast<RankedTensorType>(found.clone(*given))));
   }
   return results;
 }

@@ -471,6 +471,7 @@ ImportResult ProgramImporter::run() {
          "detach(): if the model has them, gradients flow where they did not; save what "
          "torch.export.export gives instead");
   tensorValues = graph.find("tensor_values");
+  floatByDefault = defaultFloatOf(graph, context);
   importInputs(scope);
   importNodes(graph, scope);
   ImportResult result;

@@ -32,6 +32,10 @@ std::vector<std::string> inputPaths(const Json &program);
 /// Of each of these values, in the same order, the name in the graph.
 std::vector<std::string> inputArguments(const Json &specs);
 
+/// The default dtype of the PyTorch that exported the program: the type of the first floats that a
+/// node makes of none, and that no argument names. Null where there are none.
+mlir::Type defaultFloatOf(const Json &graph, mlir::MLIRContext &context);
+
 /// Whether a node computes a number from sizes of tensors and other numbers.
 bool isOfSizes(llvm::StringRef target);
 
@@ -168,7 +172,8 @@ private:
   /// The element type that the file has for a tensor.
   std::optional<mlir::Type> typeOf(const std::string &name) const;
   /// Calls an operator of ATen; under autocast with its arguments as PyTorch converts them. Throws
-  /// ImportError where the results have not the types that the file says.
+  /// ImportError where the results have not the types that the file says: under autocast any of
+  /// them, else f32 where that is f64.
   std::vector<aten::Local> callCast(const Json &node, llvm::StringRef op,
                                     std::vector<aten::NamedLocal> arguments,
                                     llvm::StringRef resultName);

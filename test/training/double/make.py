@@ -47,6 +47,23 @@ class Layers(nn.Module):
         return x
 
 
+class MadeOfNumbers(nn.Module):
+    """Floats that are made of integers, of numbers and of nothing: of the default dtype, which this module is exported under."""
+
+    default_dtype = torch.float64
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(6, 6)
+
+    def forward(self, x):
+        i = torch.arange(6)
+        x = x + i / 3 + i.sqrt() + torch.sigmoid(i) + torch.pow(i, 0.3) + torch.atan2(i, i + 1) + i * 0.1 + torch.where(i > 2, 0.3, 0.7)
+        x = x + torch.linspace(0, 1, 6) + torch.full((6,), 0.1) + torch.eye(6)[0] * 0.7 + torch.hann_window(6) + torch.logspace(0, 0.1, 6)
+        y = self.layer(x.sin()) * (i.sum() / 7) + functional.smooth_l1_loss(self.layer(x), (i / 7).expand(5, 6))
+        return y + (i > 2).logical_not() * 0.3 + torch.fft.fftfreq(6) + torch.tensor(1 / 3)
+
+
 OPTIMIZERS = {
     "sgd": "sgd,lr=0.03,momentum=0.9,dampening=0.3,weight_decay=0.01",
     "adam": "adam,lr=0.003,amsgrad",
@@ -61,6 +78,7 @@ GROUPS = [(rf"\.{name}\.", options) for name, options in OPTIMIZERS.items()]
 CASES = {
     "network": (Network, (6, 1, 8, 8), "cross_entropy,label_smoothing=0.1", {"optimizer": "adamw,clip_grad_norm=0.7", "lr": 0.003}),
     "layers": (Layers, (5, 6), "mse", {"optimizer": "adamw", "lr": 0.003, "param_groups": GROUPS}),
+    "made_of_numbers": (MadeOfNumbers, (5, 6), "mse", {"optimizer": "sgd", "lr": 0.03}),
     "averaged": (Layers, (5, 6), "huber", {"optimizer": "sgd,lr=0.03", "average_weights": "ema,decay=0.97"}),
 }
 """Name -> (module, the shape of its input, loss, options)."""
@@ -74,8 +92,10 @@ def main():
         torch.manual_seed(0)
         module, x = build().double(), torch.randn(shape).double()
         target = torch.arange(shape[0]) % 5 if loss.startswith("cross_entropy") else torch.randn(shape).double()
-        exporters = ["torch.export", "joint", "dynamo"]
+        exporters = ["torch.export", "joint"] if hasattr(build, "default_dtype") else ["torch.export", "joint", "dynamo"]
+        torch.set_default_dtype(getattr(build, "default_dtype", torch.float32))
         golden(module, (x,), HERE / case, loss=loss, target=target, steps=6, exporter=exporters, **options)
+        torch.set_default_dtype(torch.float32)
         print(case)
 
 

@@ -220,6 +220,13 @@ TEST_CASE("torch.export: what is not supported is named") {
              Contains("nested too deeply"));
 }
 
+TEST_CASE("torch.export: results of another type than the file says") {
+  std::string bytes =
+      replaced(program("written"), kModel, R"("conv2d": {"dtype": 7)", R"("conv2d": {"dtype": 8)");
+  CHECK_THAT(import(bytes, sized({{"image.0", 3}})).problems(),
+             Contains("gives f32[3, 4, 5, 5], where the file says f64[3, 4, 5, 5]"));
+}
+
 TEST_CASE("torch.export: a loop ends by what is known") {
   std::string bytes = program("steered"),
               read = R"(.lt.Scalar", "inputs": [{"name": "self", "arg": )";

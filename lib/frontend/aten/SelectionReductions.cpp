@@ -3,6 +3,7 @@
 #include "frontend/aten/Selection.h"
 #include "frontend/aten/SelectionRules.h"
 
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -68,9 +69,34 @@ static Local extremeOf(const Selection &x, bool isLeast) {
                                   : number.getSExtValue();
 }
 
+/// Index 0, or `outside` where the mask selects nothing: with that, what reads there ends the step
+/// with a data error.
+static MutableTensor firstUnlessEmpty(const SelectedCall &call, Value mask, int64_t outside) {
+  Type i64 = IntegerType::get(mask.getContext(), 64);
+  MutableTensor isEmpty = call("logical_not", {{"self", call.isAny(mask)}});
+  MutableTensor number = call("to.dtype", {{"self", isEmpty}, {"dtype", i64}});
+  return call("mul.Scalar", {{"self", number}, {"other", outside}});
+}
+
+/// The same as giveFilled() where there is no result of nothing, as in PyTorch: what stands for
+/// what is not selected is then missing.
+static bool giveFilledUnlessEmpty(SelectedCall &call, const Local &neutral) {
+  const auto *self = call.argument<Selection>("self");
+  if (!reducedDims(call))
+    return false;
+  MutableTensor only = call(
+      "full", {{"size", Integers{1}}, {"fill_value", neutral}, {"dtype", elementTypeOf(*self)}});
+  MutableTensor filler =
+      call("take", {{"self", only}, {"index", firstUnlessEmpty(call, self->mask, 1)}});
+  MutableTensor filled =
+      call("where.self",
+           {{"condition", call.maskOf(*self)}, {"self", self->elements}, {"other", filler}});
+  return call.giveCall(call.withElements("self", filled));
+}
+
 static bool giveExtreme(SelectedCall &call, bool isGreatest) {
   const auto *self = call.argument<Selection>("self");
-  return self && giveFilled(call, extremeOf(*self, /*isLeast=*/isGreatest));
+  return self && giveFilledUnlessEmpty(call, extremeOf(*self, /*isLeast=*/isGreatest));
 }
 
 bool selected::sum(SelectedCall &call) { return giveFilled(call, int64_t(0)); }
@@ -92,6 +118,8 @@ bool selected::norm(SelectedCall &call) {
       power = *real;
     else if (call.isGiven(name))
       return false;
+  if (std::isinf(power)) // the greatest magnitude
+    return power > 0 && giveFilledUnlessEmpty(call, int64_t(0));
   return power >= 0 && giveFilled(call, int64_t(0));
 }
 
@@ -105,7 +133,10 @@ bool selected::placeOfExtreme(SelectedCall &call) {
     return false;
   MutableTensor places =
       call("clamp_min", {{"self", call.placesAmong(self.mask)}, {"min", int64_t(0)}});
-  return call.give(call("take", {{"self", places}, {"index", call.results.front()}}));
+  int64_t extent = places.shape().front();
+  MutableTensor index = call("add.Tensor", {{"self", call.results.front()},
+                                            {"other", firstUnlessEmpty(call, self.mask, extent)}});
+  return call.give(call("take", {{"self", places}, {"index", index}}));
 }
 
 // ---- means ----

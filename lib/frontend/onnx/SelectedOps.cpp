@@ -3,6 +3,7 @@
 #include "frontend/aten/Selection.h"
 #include "frontend/onnx/SelectedNode.h"
 #include "frontend/onnx/Tensors.h"
+#include "ir/prim/Combine.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -195,6 +196,21 @@ static Result cumulativeSum(const SelectedNode &node) {
                                             {"dim", node.node.knownInteger(1, "axis")}}));
 }
 
+/// What is selected, and behind it one more along the mask that no other is less extreme than: ONNX
+/// says what the extreme of nothing is, which PyTorch refuses.
+static Local withNeutral(const SelectedNode &node, const aten::Selection &x,
+                         prim::ReduceKind kind) {
+  Type type = aten::elementTypeOf(x);
+  SmallVector<int64_t> shape(x.elements.shape());
+  shape[x.dim] = 1;
+  Attribute neutral =
+      type.isInteger(1) ? Attribute(BoolAttr::get(type.getContext(), kind == prim::ReduceKind::min))
+                        : prim::neutralElement(kind, type, type.isUnsignedInteger());
+  prim::Tensor one = node.node.constant(DenseElementsAttr::get(tensorType(shape, type), neutral));
+  return node.call("cat",
+                   {{"tensors", aten::listOfTensors({x, node.tensor(one.get())})}, {"dim", x.dim}});
+}
+
 /// Reduces along the axes, all where none are given.
 static Result reduce(const SelectedNode &node) {
   std::optional<aten::Selection> x = node.selection(0);
@@ -214,6 +230,8 @@ static Result reduce(const SelectedNode &node) {
     self = node.call("square", {{"self", self}});
   if (op == "ReduceL1")
     self = node.call("abs", {{"self", self}});
+  if (op == "ReduceMax" || op == "ReduceMin")
+    self = withNeutral(node, *x, op == "ReduceMax" ? prim::ReduceKind::max : prim::ReduceKind::min);
   StringRef name = llvm::StringSwitch<StringRef>(op)
                        .Cases("ReduceSum", "ReduceSumSquare", "ReduceL1", "sum.dim_IntList")
                        .Case("ReduceMean", "mean.dim")

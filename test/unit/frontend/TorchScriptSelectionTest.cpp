@@ -3,8 +3,12 @@
 // a step runs, and what needs to know before is refused.
 #include "TorchScriptText.h"
 
+#include "reference/interpreter/Interpreter.h"
+
+#include "mlir/IR/Diagnostics.h"
 #include <catch2/catch.hpp>
 
+using namespace accc;
 using namespace accc::test;
 using Catch::Matchers::Contains;
 
@@ -67,4 +71,29 @@ TEST_CASE("TorchScript: queries of causal attention are selected with their keys
   for (const char *some : {"q, k, k, None, 0., True))\n", "k, q, q, None, 0., True))\n"})
     CHECK_THAT(problemsOf(rows + some), Contains("torch.scaled_dot_product_attention") &&
                                             Contains("the mask that selects elements"));
+}
+
+TEST_CASE("TorchScript: of nothing that a mask selects there is no extreme") {
+  auto runs = [](const std::string &reduced, double x) {
+    Imported module = importScripted(withBody("    y = torch.index(x, [torch.gt(x, 0)])\n"
+                                              "    return torch." +
+                                              reduced + "\n"),
+                                     typedX());
+    REQUIRE(module.problems() == "");
+    mlir::ScopedDiagnosticHandler quiet(module.context.get(), [](mlir::Diagnostic &diagnostic) {
+      CHECK_THAT(diagnostic.str(), Contains("out of range"));
+    });
+    llvm::SmallVector<ReferenceArray> values = {ReferenceArray({4, 6}, x)}, results;
+    return succeeded(interpret(module.forward(), values, results));
+  };
+  for (const char *reduced : {"max(y)", "min(y)", "amax(y, [0])", "amin(y, [0], True)", "argmax(y)",
+                              "argmin(y, 0)", "linalg_vector_norm(y, inf)", "norm(y, inf)"}) {
+    CAPTURE(reduced);
+    CHECK(runs(reduced, 1));
+    CHECK_FALSE(runs(reduced, -1));
+  }
+  for (const char *reduced : {"sum(y)", "prod(y)", "mean(y)", "logsumexp(y, [0])", "norm(y, 1)"}) {
+    CAPTURE(reduced);
+    CHECK(runs(reduced, -1));
+  }
 }

@@ -80,6 +80,12 @@ static std::optional<Local> ofIntegers(StringRef name, int64_t a, int64_t b) {
   return std::nullopt;
 }
 
+/// Python's: with the sign of the divisor, and exact.
+static double floorRemainder(double a, double b) {
+  double rest = std::fmod(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
 static std::optional<Local> ofReals(StringRef name, double a, double b) {
   if (name == "add")
     return Local(a + b);
@@ -92,7 +98,7 @@ static std::optional<Local> ofReals(StringRef name, double a, double b) {
   if (name == "floordiv")
     return Local(std::floor(a / b));
   if (name == "mod")
-    return Local(a - std::floor(a / b) * b);
+    return Local(floorRemainder(a, b));
   if (name == "pow")
     return Local(std::pow(a, b));
   if (name == "sym_max")

@@ -50,7 +50,8 @@ static IValue fromLocal(const aten::Local &local) {
   return std::get<bool>(local);
 }
 
-/// A function of reals from Python's math.
+/// A function of reals, most of them from Python's math. Unlike Python's own, x ** y and round(x)
+/// of integers give reals, too.
 static std::optional<IValue> evaluateMath(llvm::StringRef name, Values values) {
   using Function = double (*)(double);
   auto function = llvm::StringSwitch<Function>(name)
@@ -74,12 +75,15 @@ static std::optional<IValue> evaluateMath(llvm::StringRef name, Values values) {
                       .Case("radians", [](double x) { return x * std::numbers::pi / 180; })
                       .Case("degrees", [](double x) { return x * 180 / std::numbers::pi; })
                       .Case("fabs", [](double x) { return std::abs(x); })
+                      .Case("round", [](double x) { return std::nearbyint(x); })
                       .Default(nullptr);
   auto real = [](const IValue &x) {
     return x.is<double>() ? *x.get<double>() : static_cast<double>(integer(x));
   };
   if (function && values.size() == 1)
     return function(real(values[0]));
+  if (name == "pow" && values.size() == 2)
+    return std::pow(real(values[0]), real(values[1]));
   if (name == "log" && values.size() == 2)
     return std::log(real(values[0])) / std::log(real(values[1]));
   if (name == "atan2" && values.size() == 2)
@@ -95,11 +99,28 @@ static std::optional<IValue> evaluateMath(llvm::StringRef name, Values values) {
   return std::nullopt;
 }
 
+/// An operator on the bits of two integers.
+static std::optional<int64_t> evaluateBits(llvm::StringRef name, Values values) {
+  bool areIntegers = values.size() == 2 && values[0].is<int64_t>() && values[1].is<int64_t>();
+  if (!areIntegers)
+    return std::nullopt;
+  int64_t a = integer(values[0]), b = integer(values[1]);
+  if (name == "__xor__")
+    return a ^ b;
+  if (name != "__lshift__" && name != "__rshift__")
+    return std::nullopt;
+  if (b < 0 || b > 63)
+    fail("shifts an integer by " + llvm::Twine(b) + " bits");
+  return name == "__rshift__" ? a >> b : static_cast<int64_t>(static_cast<uint64_t>(a) << b);
+}
+
 std::optional<IValue> accc::torchscript::evaluateArithmetic(llvm::StringRef name, Values values) {
   if (name == "abs" && values.size() == 1)
     return truth(fromLocal(aten::evaluateNumbers("lt", {toLocal(values[0]), int64_t(0)})))
                ? fromLocal(aten::evaluateNumbers("neg", {toLocal(values[0])}))
                : values[0];
+  if (std::optional<int64_t> bits = evaluateBits(name, values))
+    return *bits;
   bool areBooleans = llvm::all_of(values, [](const IValue &each) { return each.is<bool>(); });
   if (areBooleans && values.size() == 2) {
     bool a = truth(values[0]), b = truth(values[1]);
@@ -115,8 +136,8 @@ std::optional<IValue> accc::torchscript::evaluateArithmetic(llvm::StringRef name
                                  .Case("min", "sym_min")
                                  .Case("__and__", "and_")
                                  .Case("__or__", "or_")
-                                 .Cases("add", "sub", "mul", "pow", "lt", "le", "gt", "ge", name)
-                                 .Cases("neg", "floor", "ceil", "round", "sqrt", name)
+                                 .Cases("add", "sub", "mul", "lt", "le", "gt", "ge", name)
+                                 .Cases("neg", "floor", "ceil", "sqrt", name)
                                  .Default("");
   if (function.empty())
     return evaluateMath(name, values);

@@ -91,6 +91,11 @@ IValue toInteger(Heap &, Values values) {
   }
   if (auto *boolean = values[0].get<bool>())
     return static_cast<int64_t>(*boolean);
+  if (auto *text = values[0].get<std::string>()) {
+    int64_t number;
+    if (!llvm::StringRef(*text).getAsInteger(10, number))
+      return number;
+  }
   return integer(values[0]);
 }
 

@@ -2,7 +2,10 @@
 #include "frontend/torchscript/IValue.h"
 #include "frontend/common/ImportError.h"
 
-#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cmath>
 
 using namespace accc;
 using namespace accc::torchscript;
@@ -167,6 +170,16 @@ bool accc::torchscript::isSame(const IValue &a, const IValue &b) {
 // For messages.
 static constexpr size_t kLongestText = 1000;
 
+/// As PyTorch writes it: a whole number with a dot, others with all digits.
+static std::string printReal(double real) {
+  if (std::abs(real) < 1e10 && std::trunc(real) == real)
+    return (std::signbit(real) ? "-" : "") + std::to_string(static_cast<int64_t>(std::abs(real))) +
+           ".";
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.17g", real);
+  return text;
+}
+
 static void print(const IValue &value, std::string &text) {
   auto sequence = [&](llvm::ArrayRef<IValue> values, const char *brackets) {
     text += brackets[0];
@@ -183,7 +196,7 @@ static void print(const IValue &value, std::string &text) {
   else if (auto *integer = value.get<int64_t>())
     text += std::to_string(*integer);
   else if (auto *real = value.get<double>())
-    text += llvm::formatv("{0}", *real).str();
+    text += printReal(*real);
   else if (auto *boolean = value.get<bool>())
     text += *boolean ? "True" : "False";
   else if (value.isNone())

@@ -61,3 +61,34 @@ TEST_CASE("TorchScript: integers become floats where PyTorch makes them floats")
   CHECK(results("triplet_margin_loss(n, m, n, reduction=0)")[0] ==
         Approx(336.803528).epsilon(1e-6));
 }
+
+TEST_CASE("TorchScript: arithmetic of numbers is PyTorch's") {
+  auto number = [](const std::string &expression) {
+    Imported module =
+        importScripted(withBody("    n = torch.size(x, 0)\n    f = torch.mul(n, 0.25)\n"
+                                "    v = " +
+                                expression + "\n    return torch.full([], v, dtype=7)\n"),
+                       typedX());
+    INFO(expression);
+    REQUIRE(module.problems() == "");
+    return module.run({{"x", accc::ReferenceArray({4, 6})}}).begin()->second.values[0];
+  };
+  CHECK(number("torch.remainder(f, 0.1)") == Approx(0.1));
+  CHECK(number("torch.remainder(torch.neg(f), 0.1)") == Approx(0).margin(1e-15));
+  CHECK(number("torch.remainder(1e17, 3.)") == 1);
+  CHECK(number("torch.remainder(f, -0.75)") == -0.5);
+  CHECK(number("torch.pow(7, torch.mul(n, 10))") == std::pow(7.0, 40.0));
+  CHECK(number("torch.__xor__(n, 6)") == 2);
+  CHECK(number("torch.__lshift__(n, 60)") == 0x1p62);
+  CHECK(number("torch.__rshift__(torch.neg(n), 1)") == -2);
+  CHECK(number("int(torch.str(n))") == 4);
+  CHECK(number("float(torch.str(torch.div(n, 3)))") == 4.0 / 3);
+  CHECK(number("torch.len(torch.str(f))") == 2);               // "1."
+  CHECK(number("torch.len(torch.format(\"{}\", 4e20))") == 5); // "4e+20"
+  for (const char *real : {"torch.pow(n, 2)", "torch.round(2.5)", "torch.round(n)"}) {
+    std::string product = std::string("torch.mul(torch.ones([3], dtype=4), ") + real + ")";
+    CHECK(number("float(torch.is_floating_point(" + product + "))") == 1);
+  }
+  CHECK_THAT(problemsOf("    return torch.mul(x, torch.__lshift__(1, 64))\n"),
+             Contains("shifts an integer by 64 bits"));
+}

@@ -99,6 +99,13 @@ bool canStartThread() {
   return true;
 }
 
+/// The same, by what a handler of signals may call.
+bool isOutOfMemory() {
+  constexpr size_t kStack = 8 << 20;
+  void *stack = mmap(nullptr, kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return stack == MAP_FAILED || munmap(stack, kStack) != 0;
+}
+
 /// LLVM gives up: because it got no thread, which is no bug, or for reasons of its own.
 void onFatalError(void *, const char *reason, bool) {
   if (!canStartThread())
@@ -127,10 +134,13 @@ private:
   WorkPlace *place = nullptr;
 };
 
-/// Ends the process by the signal, as LLVM's handler does not where the signal came by kill().
+/// Ends the process by the signal, as LLVM's handler does not where the signal came by kill(). A
+/// stack that finds no memory to grow is no bug: nobody is asked for that memory.
 void onCrash(int signal) {
   if (memoryRanOut)
     awaitEnd();
+  if (isOutOfMemory())
+    giveUp();
   llvm::sys::RunSignalHandlers();
   llvm::sys::RunInterruptHandlers(); // removes temporary files
   std::signal(signal, SIG_DFL);

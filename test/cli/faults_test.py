@@ -47,16 +47,62 @@ class Faults(CommandLineTest):
             resource.setrlimit(resource.RLIMIT_STACK, (2 << 30, 2 << 30))  # of each thread
             resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
 
+        def error_of(*command):
+            done = subprocess.run(
+                [ACCC, *map(str, command)],
+                cwd=self.folder,
+                preexec_fn=limit,
+                capture_output=True,
+                text=True,
+                timeout=SECONDS,
+            )
+            self.assertEqual(done.returncode, MACHINE, done.stderr)
+            return done.stderr
+
+        compilation = ["compile", MLP / "model.onnx", "-o", "m.so", *TRAINING]
+        self.assertIn("not enough memory to compile the model", error_of(*compilation))
+        self.assertEqual(self.files(), [])
+        self.accc(*compilation)
+        self.assertIn("accc: error: cannot start 4 threads: ", error_of("run", "m.so", "--threads", 4, *INPUTS))
+
+    @unittest.skipIf(b"__asan_init" in pathlib.Path(ACCC).read_bytes(), "AddressSanitizer itself takes more address space")
+    def test_no_memory_for_what_a_step_needs(self):
+        self.accc("compile", MLP / "model.onnx", "-o", "m.so", *TRAINING)
+
+        def code(kilobytes, *command):
+            limit = (kilobytes << 10, kilobytes << 10)
+            return subprocess.run(
+                [ACCC, *map(str, command)],
+                cwd=self.folder,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limit),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=SECONDS,
+            ).returncode
+
+        least, enough = 0, 1 << 20
+        while enough - least > 500:
+            middle = (least + enough) // 2
+            least, enough = (least, middle) if code(middle, "--version") == 0 else (middle, enough)
+        run = ["run", "m.so", "--threads", 1, *INPUTS]
+        codes = [code(enough + 1000 * i, *run) for i in range(48)]
+        self.assertEqual(set(codes), {0, MACHINE}, codes)
+
+    def test_a_crash_without_memory_is_no_bug(self):
+        linker = self.folder / "ld.lld-19"
+        linker.write_text("#!/bin/sh\nprlimit --pid $PPID --as=4096\nkill -SEGV $PPID\nsleep 1\n")
+        linker.chmod(0o755)
         done = subprocess.run(
             [ACCC, "compile", str(MLP / "model.onnx"), "-o", "m.so", *TRAINING],
             cwd=self.folder,
-            preexec_fn=limit,
+            env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}"},
             capture_output=True,
             text=True,
             timeout=SECONDS,
         )
         self.assertEqual(done.returncode, MACHINE, done.stderr)
         self.assertIn("not enough memory to compile the model", done.stderr)
+        linker.unlink()
         self.assertEqual(self.files(), [])
 
     def test_a_killed_compilation(self):

@@ -67,6 +67,8 @@ CpuDevice::CpuDevice(const accc_model_description &model, const accc_code &code,
 std::unique_ptr<DeviceEntry> CpuDevice::prepare(const accc_entry &entry) {
   auto made = std::make_unique<CpuEntry>(entry, *this);
   reserve(entry, made->scratchBytes());
+  if (entry.num_library_calls)
+    requireMemoryForCode();
   return made;
 }
 

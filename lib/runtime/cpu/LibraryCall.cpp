@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "LibraryCall.h"
+#include "Memory.h"
 
 #include "accc/tensor.h"
 #include "core/CheckCall.h"
@@ -134,7 +135,15 @@ std::optional<std::string> whyCpuCannot(const accc_library_call &call) {
   return std::nullopt;
 }
 
+// oneDNN crashes where it finds no memory for its code: some of it is generated with a call, some
+// of it when the first one is run.
+void requireMemoryForCode() {
+  constexpr uint64_t most = 16 << 20; // of one call
+  Memory(most, "the code that oneDNN generates");
+}
+
 std::unique_ptr<LibraryCall> createLibraryCall(const accc_library_call &call, const Team &team) {
+  requireMemoryForCode();
   if (team.threads() > 1 && flops(call) < worthSharing)
     return std::make_unique<OnOneThread>(call);
   return create(call, team);

@@ -30,6 +30,9 @@ inline int32_t dtypeOf(const accc_library_call &call) { return call.dtypes[0]; }
 /// Platform::whyUnsupported.
 std::optional<std::string> whyCpuCannot(const accc_library_call &call);
 
+/// Throws Error (machine) where there is no memory for the code that oneDNN generates.
+void requireMemoryForCode();
+
 /// Chooses and generates the library's kernels for the number of threads of `team`, which must
 /// outlive the call. `call` must be supported and outlive it too.
 std::unique_ptr<LibraryCall> createLibraryCall(const accc_library_call &call, const Team &team);

@@ -4,9 +4,12 @@
 #include "accc/error.h"
 
 #include <algorithm>
+#include <atomic>
 #include <pthread.h>
 #include <string>
+#include <system_error>
 #include <thread>
+#include <vector>
 
 // The calls that `#pragma omp parallel` of gcc turns into, a stable interface of libgomp which
 // LLVM's libomp offers as well. clang's own pragma would bring a second OpenMP runtime, and with it
@@ -39,6 +42,27 @@ static void watchForks() {
       ::pthread_atfork(nullptr, nullptr, [] { isForked = true; });
 }
 
+/// OpenMP ends the program where it cannot start its threads, which it does in the first step.
+static void requireThreads(int count) {
+  static std::atomic<int> started = 1;
+  if (count <= started)
+    return;
+  std::vector<std::thread> others; // their stacks stay until they are joined
+  std::string problem;
+  try {
+    for (int i = 1; i < count; ++i)
+      others.emplace_back([] {});
+  } catch (const std::system_error &error) {
+    problem = error.code().message();
+  }
+  for (std::thread &other : others)
+    other.join();
+  if (!problem.empty())
+    throw Error(ErrorKind::machine,
+                "cannot start " + std::to_string(count) + " threads: " + problem);
+  started = count;
+}
+
 Team::Team(int threads)
     : count(std::min(threads > 0 ? threads : omp_get_max_threads(), omp_get_thread_limit())) {
   if (count > kMostThreads)
@@ -46,6 +70,7 @@ Team::Team(int threads)
                                       (threads > 0 ? "" : " (OMP_NUM_THREADS)") + ": " +
                                       std::to_string(kMostThreads) + " at most");
   watchForks();
+  requireThreads(count);
 }
 
 void Team::fork(Function function, void *data) const {

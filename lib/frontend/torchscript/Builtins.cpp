@@ -152,12 +152,23 @@ IValue emptyDict(Heap &heap, Values) { return heap.dict(); }
 
 IValue nothing(Heap &, Values) { return IValue(); }
 IValue first(Heap &, Values values) { return values[0]; }
-IValue place(Heap &, Values) { return Place(); }
-/// Of a device: PyTorch's programs are followed as they run on a CPU.
-IValue placeType(Heap &, Values values) {
-  if (!values[0].is<Place>())
+IValue layoutPlace(Heap &, Values) { return Place(); }
+/// Of a tensor: PyTorch's programs are followed as they run on a CPU.
+IValue deviceOf(Heap &, Values) { return Place{"cpu"}; }
+/// "cuda:0", or "cuda" and 0; or what a mask selects of a tensor.
+IValue device(Heap &heap, Values values) {
+  if (values[0].is<aten::Selection>())
+    return deviceOf(heap, values);
+  auto *name = values[0].get<std::string>();
+  if (!name)
+    fail("makes a device of " + kindOf(values[0]));
+  return Place{values.size() > 1 ? *name + ":" + std::to_string(integer(values[1])) : *name};
+}
+IValue deviceType(Heap &, Values values) {
+  auto *place = values[0].get<Place>();
+  if (!place)
     fail("asks for the type of " + kindOf(values[0]) + " as if it were a device");
-  return std::string("cpu");
+  return llvm::StringRef(place->device).split(':').first.str();
 }
 template <bool value> IValue constant(Heap &, Values) { return value; }
 
@@ -178,8 +189,8 @@ const llvm::StringMap<Builtin> &ofTensors() {
       {"is_floating_point",
        {[](Heap &, Values v) -> IValue { return isa<FloatType>(typeOf(v[0]).getElementType()); }, 1,
         1}},
-      {"device", {place, 1, 1}},
-      {"layout", {place, 1, 1}},
+      {"device", {deviceOf, 1, 1}},
+      {"layout", {layoutPlace, 1, 1}},
       {"is_complex",
        {[](Heap &, Values v) -> IValue { return frontend::isComplex(typeOf(v[0])); }, 1, 1}},
       {"is_cuda", {constant<false>, 1, 1}},
@@ -214,8 +225,8 @@ const llvm::StringMap<Builtin> &others() {
       {"warn", {nothing, 0, 100}},
       {"print", {nothing, 0, 100}},
       {"Print", {nothing, 0, 100}},
-      {"device", {place, 1, 2}},
-      {"type", {placeType, 1, 1}},
+      {"device", {device, 1, 2}},
+      {"type", {deviceType, 1, 1}},
       {"wait", {first, 1, 1}},
       {"unchecked_unwrap_optional", {first, 1, 1}},
       {"_unwrap_optional", {first, 1, 1}},

@@ -151,7 +151,7 @@ bool accc::torchscript::isSame(const IValue &a, const IValue &b) {
       [&](const auto &x) {
         using T = std::decay_t<decltype(x)>;
         const T &y = *b.get<T>();
-        if constexpr (std::is_same_v<T, aten::NoValue> || std::is_same_v<T, Place>)
+        if constexpr (std::is_same_v<T, aten::NoValue>)
           return true;
         else if constexpr (std::is_same_v<T, Broken>)
           return false;
@@ -201,6 +201,8 @@ static void print(const IValue &value, std::string &text) {
     text += *boolean ? "True" : "False";
   else if (value.isNone())
     text += "None";
+  else if (auto *place = value.get<Place>(); place && !place->device.empty())
+    text += place->device;
   else if (const List *list = value.list())
     sequence(list->elements, "[]");
   else if (const Tuple *tuple = value.tuple())

@@ -16,7 +16,10 @@ struct IValue;
 /// What an operator would have given that could not be imported: its problem is known.
 struct Broken {};
 /// A device, a layout, a generator: says where a tensor is, and nothing about its values.
-struct Place {};
+struct Place {
+  std::string device = {}; ///< "cpu", "cuda:0"; empty for what is none
+  bool operator==(const Place &) const = default;
+};
 
 struct List {
   std::vector<IValue> elements;

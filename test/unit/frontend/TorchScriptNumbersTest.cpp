@@ -92,3 +92,20 @@ TEST_CASE("TorchScript: arithmetic of numbers is PyTorch's") {
   CHECK_THAT(problemsOf("    return torch.mul(x, torch.__lshift__(1, 64))\n"),
              Contains("shifts an integer by 64 bits"));
 }
+
+TEST_CASE("TorchScript: devices are asked for by name, and tensors are on the CPU") {
+  auto holds = [](const std::string &condition) {
+    std::string body = "    _0 = ops.prim.device(x)\n    if " + condition +
+                       ":\n      y = torch.mul(x, 2)\n    else:\n      y = x\n    return y\n";
+    INFO(condition);
+    return irOf(body).find("prim.mul") != std::string::npos;
+  };
+  CHECK(holds("torch.eq(_0, torch.device(\"cpu\"))"));
+  CHECK(holds("torch.eq(_0, ops.prim.device(torch.masked_select(x, torch.gt(x, 0))))"));
+  CHECK_FALSE(holds("torch.eq(_0, torch.device(\"cuda:0\"))"));
+  CHECK(holds("torch.ne(_0, torch.device(\"cuda\"))"));
+  CHECK(holds("torch.eq(torch.device(\"cuda\", 1), torch.device(\"cuda:1\"))"));
+  CHECK(holds("torch.eq(ops.prim.type(_0), \"cpu\")"));
+  CHECK(holds("torch.eq(ops.prim.type(torch.device(\"cuda:1\")), \"cuda\")"));
+  CHECK(holds("torch.eq(torch.str(_0), \"cpu\")"));
+}

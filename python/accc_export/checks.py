@@ -17,13 +17,15 @@ from torch.overrides import TorchFunctionMode
 
 from .calls import Call
 from .constants import all_known
-from .errors import warn
+from .dependence import Dependence
+from .errors import ExportError, warn
 from .failures import asks_for_values
 from .modules import preserved_buffers, preserved_values
 
 _Traced = TypeVar("_Traced")
 
-_TRUTHS = {torch.Tensor.__bool__, torch.Tensor.is_nonzero, torch.is_nonzero, torch.Tensor.equal, torch.equal, torch.Tensor.allclose, torch.allclose}
+_TRUTHS = {getattr(torch.Tensor, name) for name in ("__bool__", "__contains__", "allclose", "equal", "is_nonzero")}
+_TRUTHS |= {torch.allclose, torch.equal, torch.is_nonzero}
 """What gives a truth value. Of a tensor of them, torch.Tensor.item does, too."""
 _NUMBERS = {getattr(torch.Tensor, name) for name in ("__complex__", "__float__", "__index__", "__int__", "item", "numpy", "tolist")}
 
@@ -33,22 +35,25 @@ _Place = tuple[CodeType, int, int]
 
 
 class _Truths(TorchFunctionMode):
-    """The truth values that a call of forward asks for, in order, with the `answers` in place of what some of them would be."""
+    """The truth values that a call of forward asks for, in order, with the `answers` in place of what some of them would be; of tensors
+    that are the same in each step, it sees nothing where a `dependence` tells which these are."""
 
-    def __init__(self, answers: dict[_Place, bool]) -> None:
+    def __init__(self, answers: dict[_Place, bool], dependence: Dependence | None = None) -> None:
         super().__init__()
-        self.answers = answers
+        self.answers, self.dependence = answers, dependence
         self.asked: collections.Counter[tuple[CodeType, int]] = collections.Counter()
         self.given: dict[_Place, bool | None] = {}
         """None where there is no answer: the call ended there."""
-        self.has_numbers = False
-        """Whether it asks for numbers as well."""
+        self.numbers: list[str] = []
+        """The lines that ask for numbers."""
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         if func in _TRUTHS or (func is torch.Tensor.item and args[0].dtype is torch.bool):
             return self._answer(sys._getframe(1), func, *args, **kwargs)
-        self.has_numbers |= func in _NUMBERS
+        if func in _NUMBERS and self._depends(args):
+            asking = sys._getframe(1)
+            self.numbers.append(f"{asking.f_code.co_filename}:{asking.f_lineno}")
         with self._inside() if isinstance(func, FunctionType) else contextlib.nullcontext():
             return func(*args, **kwargs)
 
@@ -71,26 +76,33 @@ class _Truths(TorchFunctionMode):
             yield
 
     def _answer(self, asking: FrameType, func, *args, **kwargs):
-        while asking.f_code.co_name == "__bool__":  # that of a tensor of a tracer's
+        while asking.f_code.co_name in ("__bool__", "__contains__", "handle_torch_function"):  # PyTorch's own, as of a tensor of a tracer's
             asking = asking.f_back
         instruction = asking.f_code, asking.f_lasti
         place = *instruction, self.asked[instruction]
         self.asked[instruction] += 1
+        if not self._depends(args):
+            return func(*args, **kwargs)
         answer = self.given[place] = self.answers.get(place)
         if answer is None:
             answer = self.given[place] = func(*args, **kwargs)
         return answer
 
+    def _depends(self, args: tuple) -> bool:
+        return self.dependence is None or any(x in self.dependence for x in args if isinstance(x, torch.Tensor))
+
 
 @contextlib.contextmanager
-def _answered(module: torch.nn.Module, answers: dict[_Place, bool]) -> Iterator[Callable[[], _Truths]]:
+def _answered(
+    module: torch.nn.Module, answers: dict[_Place, bool], dependence: Dependence | None = None
+) -> Iterator[Callable[[], _Truths]]:
     """Inside, every call of the module's forward is given the answers; gives a function to what the last one asked for."""
     original, own = module.forward, vars(module).get("forward")
     truths = _Truths({})
 
     def forward(*args, **kwargs):
         nonlocal truths
-        with _Truths(answers) as truths:
+        with _Truths(answers, dependence) as truths:
             return original(*args, **kwargs)
 
     vars(module)["forward"] = forward
@@ -138,22 +150,59 @@ def traced_past_checks(trace: Callable[[], _Traced], module: torch.nn.Module, ca
             place, answer, text = found
             checks[place] = answer
             said.append(text)
-    if said:
-        where = ", ".join(dict.fromkeys(said))
-        warn(f"forward checks values ({where}), and no file has the checks: a step takes what forward would refuse")
+    _warn_of(said)
     return traced
 
 
-def _check_at(module: torch.nn.Module, call: Call, place: _Place) -> tuple[_Place, bool, str] | None:
+def check_asked(module: torch.nn.Module, call: Call, depending: Callable[[], Dependence]) -> None:
+    """Raises ExportError where forward asks for the values of a tensor that `depending` says to be another one in another step, and does
+    something else by them than to raise an exception: torch.jit.trace builds in what the example decides. To be called within `preserved`.
+
+    Warns of the checks.
+    """
+    asked, error = _run(module, call, {}, depending())
+    if error is not None:
+        raise error
+    said = []
+    lines = [f"{place[0].co_filename}:{_line(place)}" for place in asked.given]
+    for place, line in zip(asked.given, lines):
+        found = _check_at(module, call, place, depending)
+        if found is None:
+            asked.numbers.append(line)
+        else:
+            said.append(found[2])
+    if asked.numbers:
+        where = ", ".join(dict.fromkeys(asked.numbers))
+        raise ExportError(
+            f"what forward does depends on the values of a tensor ({where}), of which PyTorch's torchscript exporter writes what the example decides: "
+            "choose by torch.where(), and keep numbers in tensors"
+        )
+    _warn_of(said)
+
+
+def _line(place: _Place) -> int:
+    """Of an instruction."""
+    return next(line for first, last, line in reversed(list(place[0].co_lines())) if line is not None and first <= place[1])
+
+
+def _warn_of(said: list[str]) -> None:
+    if said:
+        where = ", ".join(dict.fromkeys(said))
+        warn(f"forward checks values ({where}), and no file has the checks: a step takes what forward would refuse")
+
+
+def _check_at(
+    module: torch.nn.Module, call: Call, place: _Place, depending: Callable[[], Dependence] | None = None
+) -> tuple[_Place, bool, str] | None:
     """The place, the answer that forward is given there with the example, and where it raises an exception if it is given the other one;
     None if it raises none."""
-    asked, _ = _run(module, call, {})
+    asked, _ = _run(module, call, {}, depending and depending())
     answer = asked.given.get(place)
     if answer is None:
         return None
-    asked, error = _run(module, call, {place: not answer})
+    asked, error = _run(module, call, {place: not answer}, depending and depending())
     # What is asked behind it, or is a number, might be something else with other data, and nothing be raised.
-    if error is None or next(reversed(asked.given)) != place or asked.has_numbers:
+    if error is None or next(reversed(asked.given)) != place or asked.numbers:
         return None
     where = _raised_at(error)
     return (place, answer, f"{where} raises {type(error).__name__}") if where else None
@@ -169,10 +218,12 @@ def _raised_at(error: Exception) -> str | None:
     return f"{code.co_filename}:{last.tb_lineno}" if dis.opname[code.co_code[last.tb_lasti]] == "RAISE_VARARGS" else None
 
 
-def _run(module: torch.nn.Module, call: Call, answers: dict[_Place, bool]) -> tuple[_Truths, Exception | None]:
+def _run(
+    module: torch.nn.Module, call: Call, answers: dict[_Place, bool], dependence: Dependence | None = None
+) -> tuple[_Truths, Exception | None]:
     """What a call with the example asks for, and the exception that it raises."""
     with preserved_buffers(module), preserved_values(module.parameters()), torch.random.fork_rng(devices=[]):
-        with _answered(module, answers) as truths:
+        with _answered(module, answers, dependence) as truths, dependence or contextlib.nullcontext():
             try:
                 call.run(module)
             except Exception as error:  # whichever forward raises

@@ -12,6 +12,8 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_leaves
 
+from .watching import written_by
+
 _ELEMENTS, _MANY = 4096, 2**18
 """How many elements a tensor has at most of which the values are known; and where forward asks for them, such as the mask of 512 tokens."""
 
@@ -62,6 +64,7 @@ def known_constants(fixed: Iterable[torch.Tensor] = ()) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         stack.enter_context(_known_up_to(_ELEMENTS))
         stack.enter_context(mock.patch.object(fake_tensor.FakeTensorConverter, "from_real_tensor", converted))
+        stack.enter_context(_forgotten_where_written())
         stack.enter_context(_Grids())
         yield
 
@@ -71,6 +74,28 @@ def all_known() -> Iterator[None]:
     """Inside, tracers know the integers of torch.arange as well, and what is filled with a number: losses list dimensions by
     `torch.arange(2, x.ndim).tolist()`, and a transformer asks whether the mask that it is given is the causal one."""
     with _known_up_to(_MANY), _Grids(every=True):
+        yield
+
+
+@contextlib.contextmanager
+def _forgotten_where_written() -> Iterator[None]:
+    """Inside, a tensor is not known any more where what is not known is written into a view of it. PyTorch (2.15) then takes the view alone for
+    unknown, and would decide branches by what the whole was before."""
+    traced = proxy_tensor.proxy_call
+
+    def call(mode, func, pre_dispatch, args, kwargs):
+        slots = mode.tracer.tensor_tracker
+        before = [(x, slots[x].constant) for x in written_by(func, args, kwargs) if x in slots]
+        results = traced(mode, func, pre_dispatch, args, kwargs)
+        for x, constant in before:
+            if constant is not None and slots[x].constant is None:
+                address = constant.untyped_storage().data_ptr()
+                for slot in list(slots.values()):
+                    if slot.constant is not None and slot.constant.untyped_storage().data_ptr() == address:
+                        slot.constant = None
+        return results
+
+    with mock.patch.object(proxy_tensor, "proxy_call", call):
         yield
 
 

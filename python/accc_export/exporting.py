@@ -14,13 +14,15 @@ from .aliases import check_aliases
 from .attributes import attributes_of
 from .calls import Call, Inputs, make_call
 from .chance import warn_of_chance
+from .checks import check_asked
+from .dependence import Dependence
 from .errors import ExportError, warn
 from .evaluation import warn_of_evaluation
 from .exporters import EXPORTERS, FOLDED, Axes, run_exporter
 from .files import scratch, write_model
 from .graphs import describe, nodes_of, opset_of, repair
 from .memory import check_memory
-from .modules import AUTOCAST, preserved, preserved_values, state_of
+from .modules import AUTOCAST, State, preserved, preserved_values, state_of
 from .observing import Observation, metadata, observe
 from .programs import (
     JOINT, PROGRAM, check_drawn, joint_of_autograd, joint_of_program, parameters_of, program_of, verify_program, write_program,
@@ -134,6 +136,8 @@ def _export_onnx(module, example_inputs, path, dynamic, exporters, input_names, 
             try:
                 if candidate == "torchscript" and observation.mistaken:
                     raise ExportError(f"this exporter gets wrong: {', '.join(sorted(observation.mistaken))}")
+                if candidate == "torchscript":
+                    check_asked(module, call, lambda: _dependence(call, state, observation))
                 with scratch(path) as folder:
                     model = run_exporter(module, call, observation.fixed, outputs, axes, candidate, folder)
                 repair(model, state, axes, fold=candidate in FOLDED)
@@ -229,6 +233,11 @@ def _export_program(module, example_inputs, path, dynamic, input_names, output_n
         dims={f"{name}.{axis}": inputs[name].shape[axis] for name, held in axes.items() for axis in held},
         random=observation.drawn > 0,
     )
+
+
+def _dependence(call: Call, state: State, observation: Observation) -> Dependence:
+    trained = [x for name, x in state.parameters.items() if x.requires_grad or name in observation.written]
+    return Dependence([*call.inputs.values(), *trained], [*state.parameters.values(), *state.buffers.values()])
 
 
 def _joint(module, call, inputs, outputs, axes, loss, target, state, observation) -> torch.export.ExportedProgram:

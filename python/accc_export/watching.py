@@ -79,7 +79,7 @@ class Watch(TorchDispatchMode):
         if mistaken := _mistaken(func, args, kwargs):
             self.mistaken.add(mistaken)
         self.unknown.update(_unknown(func, args, kwargs))
-        for tensor in _written_by(func, args, kwargs):
+        for tensor in written_by(func, args, kwargs):
             address = address_of(tensor)
             name = self.memory.get(address)
             if name is not None and name not in self.written:
@@ -113,7 +113,7 @@ class Watch(TorchDispatchMode):
             self.mistaken.add("an embedding with a row for padding (padding_idx) whose table is computed")
 
 
-def _written_by(func, args, kwargs) -> Iterator[torch.Tensor]:
+def written_by(func, args, kwargs) -> Iterator[torch.Tensor]:
     """The tensors that an operator writes into."""
     for i, argument in enumerate(func._schema.arguments):
         if argument.alias_info is not None and argument.alias_info.is_write:

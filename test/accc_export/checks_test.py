@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """accc_export and modules that ask for values, or for sizes that depend on values: what is traced all the same, and what is refused."""
 
+import functools
 import unittest
 
 import torch
@@ -93,6 +94,37 @@ def clears(x):
         raise ValueError("too large")
 
 
+def draws(x):
+    """As layers that are left out at random do."""
+    if torch.rand(()).item() < 0.5:
+        x.mul_(2)
+
+
+def divides(x):
+    x.div_(float(x.max()))
+
+
+def writes(x, *, into):
+    """Asks what it wrote into a part of numbers that are known."""
+    known = torch.tensor([-1.0, 0.0]) if into == "tensor" else torch.zeros(2)
+    (known.view(1, 2)[0] if into == "view" else known)[1] = x.sum()
+    if known.sum() > 0:
+        x.mul_(2)
+
+
+def asks_what_is_known(x):
+    known = torch.zeros(2)
+    known[1] = 3.0
+    if known.sum() != 3:
+        x.mul_(2)
+
+
+def asks_for_zeros(x):
+    """Of which no value of the input decides anything."""
+    if torch.zeros_like(x).any():
+        x.mul_(2)
+
+
 class Uncertain(nn.Linear):
     """Gives a mean and a variance. PyTorch's loss, a function in Python, checks that no variance is negative."""
 
@@ -155,6 +187,22 @@ class ChecksTest(ExportCase):
                     call(module, self.x, self.folder / "m.pt2", **options)
             self.assertFalse((self.folder / "m.pt2").exists())
             self.assertNotIn("forward", vars(module))
+
+    def test_what_is_written_is_not_known(self):
+        x = -self.x.abs()  # the branch is that of what was known before the write
+        for into, exporter in ("part", "torch.export"), ("view", "joint"), ("tensor", "dynamo"):
+            with self.subTest(exporter, into=into), self.refusal("depends on the values of a tensor"):
+                self.trained(Checking(functools.partial(writes, into=into)), x, exporter)
+        self.trained(Checking(asks_what_is_known), x, "joint")
+
+    def test_what_a_trace_builds_in(self):
+        for check, line in (computes, 1), (draws, 2), (divides, 1), (functools.partial(writes, into="part"), 4):
+            first = getattr(check, "func", check).__code__.co_firstlineno
+            for exporter in ("torchscript", "auto"):
+                with self.refusal(rf"depends on the values of a tensor \(.*checks_test.py:{first + line}\), of which .* writes what the example decides"):
+                    accc_export.export(Checking(check), self.x, self.folder / "m.onnx", exporter=exporter)
+        with self.assertWarnsRegex(accc_export.ExportWarning, "forward checks values .*raises ValueError.*raises AssertionError"):
+            self.trained(Checking(raises, asserts, asks_what_is_known, asks_for_zeros), self.x, "torchscript")
 
     def test_alignments(self):
         sound, labels = torch.randn(10, 3, 8), torch.randint(1, 6, (3, 4))

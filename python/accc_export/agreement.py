@@ -13,7 +13,7 @@ from .errors import ExportError
 from .failures import first_lines
 from .functions import TOLERANCE, differing, gradients, is_close
 from .modules import State, preserved_buffers, preserved_values, without_hooks
-from .noise import move
+from .noise import move, unsettle
 from .observing import Observation
 from .programs import program_of
 from .training import Loss
@@ -43,6 +43,8 @@ def check_program(
     expected = _Module(module, call, state, observation, outputs)
     found = _run_program(program, call, state, observation, outputs)
     _compare(expected, found, observation, "torch.export's program", _RECORDED)
+    if observation.functions or observation.hooks:
+        _compare_elsewhere(expected, program, "torch.export's program", _RECORDED)
 
 
 def check_joint(
@@ -73,6 +75,7 @@ def check_gradients(
     expected = _Module(module, call, state, observation, outputs)
     found = _run_program(program, call, state, observation, outputs)
     _compare_gradients(expected, found, observation, "the exported program", more)
+    _compare_elsewhere(expected, program, "the exported program", more)
 
 
 class _Module:
@@ -85,24 +88,27 @@ class _Module:
 
     def run(self) -> _Run:
         if self._run is None:
-            self._run = self._pass()
+            self._run = self.once(1)
         return self._run
 
-    def moved(self, seed: int) -> Tensors:
+    def moved(self, seed: int, scale: float = 1) -> Tensors:
         """The gradients of the module whose every weight is moved to the next float."""
         with preserved_values(self.state.parameters.values()):
             move(self.module, seed)
-            return self._pass().gradients
+            return self.once(scale).gradients
 
-    def _pass(self) -> _Run:
-        return _run(self._named, self.module, self.state.parameters, self.state, self.observation, self._differentiate)
+    def once(self, scale: float) -> _Run:
+        """With the parameters that the module has now, and gradients of so many times what it returns."""
+        return _run(
+            self._named, self.module, self.state.parameters, self.state, self.observation, lambda *found: self._differentiate(*found, scale)
+        )
 
     def _named(self) -> Tensors:
         found = dict(zip(self.outputs, self.call.run(self.module).values()))
         return found if self.loss is None else {"loss": self.loss(found, self.target), **_others(found)}
 
-    def _differentiate(self, found: Tensors, parameters: Tensors) -> Tensors:
-        return gradients(found.values() if self.loss is None else [found["loss"]], parameters)
+    def _differentiate(self, found: Tensors, parameters: Tensors, scale: float) -> Tensors:
+        return gradients(found.values() if self.loss is None else [found["loss"]], parameters, scale)
 
 
 def _others(outputs: Tensors) -> Tensors:
@@ -130,14 +136,14 @@ def _run(
         )
 
 
-def _run_program(program, call: Call, state: State, observation: Observation, outputs: list[str]) -> _Run:
+def _run_program(program, call: Call, state: State, observation: Observation, outputs: list[str], scale: float = 1) -> _Run:
     exported = program.module()
 
     def called():
         return dict(zip(outputs, exported(*copies(call.inputs.values())).values()))
 
     def differentiate(found, parameters):
-        return gradients(found.values(), parameters)
+        return gradients(found.values(), parameters, scale)
 
     try:
         with without_hooks(state.parameters.values()):  # which the program shares
@@ -205,15 +211,43 @@ def _compare_gradients(module: _Module, found: _Run, observation: Observation, w
     if not differing(expected, found.gradients):
         return
     listed = differing(expected, found.gradients, [module.moved(seed) for seed in (1, 2)])
-    if not listed:
-        return
+    if listed:
+        raise ExportError(_lost(observation, what, listed, more))
+
+
+_ELSEWHERE = ((1, 1e3), (-1, 1e-3), (8, 1), (0.125, 1))
+"""Factors of the parameters, and of the gradient that arrives."""
+
+
+def _compare_elsewhere(module: _Module, program: torch.export.ExportedProgram, what: str, more: str) -> None:
+    """The same with other parameters, and with greater and smaller gradients: a function that clamps numbers and passes gradients on, or that
+    clips gradients, differs from what an export keeps of it only where there is something to clip."""
+    parameters = list(module.state.parameters.values())
+    for factor, scale in _ELSEWHERE:
+        with preserved_values(parameters):
+            unsettle(parameters, factor)
+            try:
+                expected = module.once(scale)
+                found = _run_program(program, module.call, module.state, module.observation, module.outputs, scale)
+            except Exception:  # which forward may raise of such parameters
+                continue
+            if module.observation.drawn and not torch.equal(expected.drawn, found.drawn):
+                return
+            listed = differing(expected.gradients, found.gradients)
+            if listed:
+                listed = differing(expected.gradients, found.gradients, [module.moved(seed, scale) for seed in (1, 2)])
+        if listed:
+            raise ExportError(_lost(module.observation, what, f"with other values than it has now: {listed}", more))
+
+
+def _lost(observation: Observation, what: str, listed: str, more: str) -> str:
     if observation.functions:
         lost = f"an export keeps of a torch.autograd.Function ({', '.join(sorted(observation.functions))}) the forward pass alone"
     elif observation.hooks:
         lost = "an export keeps no hooks of gradients (register_hook, register_full_backward_hook)"
     else:
         lost = "PyTorch loses what forward says of gradients (torch.inference_mode(), torch.no_grad() inside torch.autocast(): with 2.15)"
-    raise ExportError(
+    return (
         f"{what} has other gradients than the module, also in PyTorch ({listed}): {lost}. Write what it does to gradients "
         f"with detach() and differentiable operators, as in y = g + (y - g).detach(), where g has the gradient wanted{more}"
     )

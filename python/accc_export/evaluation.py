@@ -14,9 +14,8 @@ from .dropouts import plain_drop_paths
 from .errors import warn
 from .functions import differing, distance
 from .modules import State, evaluating, preserved_buffers, preserved_modes, preserved_values
-from .noise import move
+from .noise import move, unsettle
 from .observing import Observation
-from .repeats import unsettle
 
 
 def _arguments(name: str) -> tuple[str, ...]:

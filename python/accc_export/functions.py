@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Subclasses of torch.autograd.Function, of which an exporter keeps the forward pass alone, and hooks, of which nothing."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 
@@ -12,20 +12,23 @@ FACTOR = 4
 """Of what moving the weights by a float does to a gradient."""
 
 
-def backward_nodes(outputs: Iterable[torch.Tensor]) -> set[torch.autograd.graph.Node]:
-    """What a gradient of the outputs goes through."""
-    seen = set()
+Node = torch.autograd.graph.Node
+
+
+def backward_nodes(outputs: Iterable[torch.Tensor], passes: Callable[[Node], bool] = lambda node: True) -> list[Node]:
+    """What a gradient of the outputs goes through, in an order that depends on the graph alone; neither what does not pass nor what is behind it alone."""
+    seen: dict[Node, None] = {}
     left = [x.grad_fn for x in outputs]
     while left:
         node = left.pop()
-        if node is None or node in seen:
+        if node is None or node in seen or not passes(node):
             continue
-        seen.add(node)
+        seen[node] = None
         left.extend(following for following, _ in node.next_functions)
-    return seen
+    return list(seen)
 
 
-def functions_of(nodes: Iterable[torch.autograd.graph.Node]) -> set[str]:
+def functions_of(nodes: Iterable[Node]) -> set[str]:
     """The names of those among the nodes."""
     # One with a symbolic() chooses operators of its own for ONNX.
     found = (x for x in nodes if isinstance(x, torch.autograd.function.BackwardCFunction) and not hasattr(x, "symbolic"))
@@ -47,9 +50,9 @@ def differing(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor], moved: Seq
     return ", ".join(wrong[:5]) + (f" and {len(wrong) - 5} more" if len(wrong) > 5 else "")
 
 
-def gradients(outputs: Iterable[torch.Tensor], parameters: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Those of the sum of all outputs, each value weighted by the cosine of its index, of the parameters that it reaches."""
-    sums = [(x.flatten() * torch.cos(torch.arange(x.numel())).to(x)).sum() for x in map(parts, outputs) if x.requires_grad]
+def gradients(outputs: Iterable[torch.Tensor], parameters: dict[str, torch.Tensor], scale: float = 1) -> dict[str, torch.Tensor]:
+    """Those of `scale` times the sum of all outputs, each value weighted by the cosine of its index, of the parameters that it reaches."""
+    sums = [(x.flatten() * (scale * torch.cos(torch.arange(x.numel()))).to(x)).sum() for x in map(parts, outputs) if x.requires_grad]
     found = torch.autograd.grad(sums, list(parameters.values()), allow_unused=True) if sums else ()
     return {name: x.detach() for name, x in zip(parameters, found) if x is not None}
 

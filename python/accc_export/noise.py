@@ -5,7 +5,7 @@ A gradient of 1e-5 passes any absolute tolerance of 1e-4. It is held to its own 
 apart runs are that are as right as the golden: of the same module, each weight of which is moved by some floats.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import torch
 
@@ -41,6 +41,14 @@ def move(module: torch.nn.Module, seed: int, distance: int = 1) -> torch.nn.Modu
             normal = numbers.abs() >= torch.finfo(numbers.dtype).tiny
             numbers.copy_(torch.where(normal, moved.view(numbers.dtype), numbers))
     return module
+
+
+def unsettle(parameters: Iterable[torch.nn.Parameter], sign: float = 1) -> None:
+    """Changes each by a half at most, by another part from element to element, behind that by this factor."""
+    with torch.no_grad():
+        for x in parameters:
+            if x.is_floating_point() or x.is_complex():
+                x.mul_(sign).mul_(1 + 0.5 * torch.arange(x.numel(), device=x.device).cos().reshape(x.shape).to(x.dtype))
 
 
 def measure(

@@ -3,7 +3,6 @@
 
 import random
 import sys
-from collections.abc import Iterable
 
 import torch
 
@@ -13,6 +12,7 @@ from .calls import Call
 from .errors import ExportError
 from .functions import TOLERANCE
 from .modules import preserved_buffers, preserved_values
+from .noise import unsettle
 from .observing import Observation
 
 _TOLERANCE = 1e-6
@@ -94,14 +94,6 @@ def _generators(module: torch.nn.Module) -> dict[str, str]:
             elif numpy and isinstance(x, numpy.random.Generator):
                 states[what] = repr(x.bit_generator.state)
     return states
-
-
-def unsettle(parameters: Iterable[torch.nn.Parameter]) -> None:
-    """Changes each by a half at most, by another part from element to element."""
-    with torch.no_grad():
-        for x in parameters:
-            if x.is_floating_point() or x.is_complex():
-                x.mul_(1 + 0.5 * torch.arange(x.numel(), device=x.device).cos().reshape(x.shape).to(x.dtype))
 
 
 def _outputs_from(values: Values, module: torch.nn.Module, call: Call, observation: Observation) -> Tensors:

@@ -140,7 +140,7 @@ def _export_onnx(module, example_inputs, path, dynamic, exporters, input_names, 
                     check_asked(module, call, lambda: _dependence(call, state, observation))
                 with scratch(path) as folder:
                     model = run_exporter(module, call, observation.fixed, outputs, axes, candidate, folder)
-                repair(model, state, axes, fold=candidate in FOLDED)
+                repair(model, state, call.inputs, axes, fold=candidate in FOLDED)
                 verify(model, state, observation, axes)
                 check_values(model, module, call, state, observation, outputs, candidate)
                 break

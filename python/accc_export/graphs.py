@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the exporters' files need before they are written: names, statistics, flags, no stack traces."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import onnx
 import onnx.helper
@@ -48,8 +48,8 @@ def opset_of(model: onnx.ModelProto) -> int:
     return next(x.version for x in model.opset_import if x.domain in ("", "ai.onnx"))
 
 
-def repair(model: onnx.ModelProto, state: State, axes: Axes, fold: bool = False) -> None:
-    """Makes what an exporter wrote say what the module does. `state` is from before the export.
+def repair(model: onnx.ModelProto, state: State, inputs: Mapping[str, torch.Tensor], axes: Axes, fold: bool = False) -> None:
+    """Makes what an exporter wrote say what the module does, of these inputs. `state` is from before the export.
 
     With `fold`, shape arithmetic and mask building are computed beforehand, but nothing that reads a parameter.
     """
@@ -60,6 +60,7 @@ def repair(model: onnx.ModelProto, state: State, axes: Axes, fold: bool = False)
     if fold:
         _fold_constants(model, state)
     _inline_constants(model, state)
+    _declare_inputs(model, inputs, axes)
     _open_outputs(model, axes)
 
 
@@ -155,6 +156,19 @@ def _activate_dropouts(model: onnx.ModelProto) -> None:
     if any(id(node) in main for node in without):
         value = onnx.helper.make_tensor(flag, onnx.TensorProto.BOOL, [], [True])
         model.graph.node.insert(0, onnx.helper.make_node("Constant", [], [flag], name=flag, value=value))
+
+
+def _declare_inputs(model: onnx.ModelProto, inputs: Mapping[str, torch.Tensor], axes: Axes) -> None:
+    """Also those that nothing reads, which TorchScript leaves out: a trainer is given what forward takes."""
+    declared = {value.name: value for value in model.graph.input}
+    for name, x in inputs.items():
+        if name not in declared:
+            shape = [axes.get(name, {}).get(axis, size) for axis, size in enumerate(x.shape)]
+            kind = tensor_proto(x.flatten()[:0], name).data_type
+            declared[name] = onnx.helper.make_tensor_value_info(name, kind, shape)
+    del model.graph.input[:]
+    model.graph.input.extend(declared.pop(name) for name in inputs)
+    model.graph.input.extend(declared.values())
 
 
 def _open_outputs(model: onnx.ModelProto, axes: Axes) -> None:

@@ -58,6 +58,20 @@ class GoldenTest(ExportCase):
             error = ((golden[name] - double[name]).norm() / double[name].norm()).item()
             self.assertTrue(2**-15 < error < 2**-9, error)
 
+    def test_inputs_that_nothing_reads(self):
+        class Skipping(nn.Linear):
+            def forward(self, labels, x, mask):
+                return super().forward(x)
+
+        inputs = {"labels": torch.arange(5), "x": torch.randn(5, 4), "mask": torch.ones(5, 3, dtype=torch.bool)}
+        for exporter in ("torchscript", "dynamo", "torch.export"):
+            folder = self.folder / exporter
+            accc_export.golden(Skipping(4, 3), inputs, folder, loss="mse", target=torch.randn(5, 3), exporter=exporter, steps=1)
+            self.compare(folder)
+        accc_export.export(Skipping(4, 3), inputs, self.folder / "m.onnx", exporter="torchscript", dynamic={"batch": {"labels": 0, "x": 0, "mask": 0}})
+        declared = [(x.name, [d.dim_param or d.dim_value for d in x.type.tensor_type.shape.dim]) for x in onnx.load(self.folder / "m.onnx").graph.input]
+        self.assertEqual(declared, [("labels", ["batch"]), ("x", ["batch", 4]), ("mask", ["batch", 3])])
+
     def test_files(self):
         module, x, y = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3)), torch.randn(5, 4), torch.randn(5, 3)
         before = {name: tensor.clone() for name, tensor in module.state_dict().items()}

@@ -27,7 +27,7 @@ _FOR_ONNX = ", and give the file a name that ends in .pt2: ONNX has no detach()"
 
 @dataclasses.dataclass
 class _Run:
-    """One forward and backward pass: what it gave, left in the buffers, and which random numbers come next."""
+    """One forward and backward pass: what it gave, left in the buffers and in parameters that it wrote, and which random numbers come next."""
 
     outputs: Tensors
     buffers: Tensors
@@ -61,6 +61,8 @@ def check_joint(
     To be called within `preserved`."""
     expected = _Module(module, call, state, observation, outputs, loss, target)
     found = _run_joint(program, call, target, state, list(expected.run().outputs))
+    if lost := sorted(observation.written - set(found.buffers)):
+        raise ExportError(f"the joint graph loses what forward writes into the parameter {lost[0]}")
     _compare(expected, found, observation, "the joint graph")
 
 
@@ -123,14 +125,15 @@ def _run(
     observation: Observation,
     differentiate: Callable[[Tensors, Tensors], Tensors],
 ) -> _Run:
-    written = [state.parameters[name] for name in observation.written]
-    with preserved_buffers(holder), preserved_values(written), torch.enable_grad(), torch.random.fork_rng(devices=[]):
+    written = {name: state.parameters[name] for name in observation.written}
+    with preserved_buffers(holder), preserved_values(written.values()), torch.enable_grad(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         found = called()
         drawn = torch.get_rng_state()
+        buffers = {name: x for name, x in holder.named_buffers() if name in state.buffers}
         return _Run(
             outputs={name: x.detach() for name, x in found.items()},
-            buffers={name: x.detach().clone() for name, x in holder.named_buffers() if name in state.buffers},
+            buffers={name: x.detach().clone() for name, x in (buffers | written).items()},
             gradients=differentiate(found, {name: x for name, x in parameters.items() if x.requires_grad}),
             drawn=drawn,
         )
@@ -170,7 +173,7 @@ def _run_joint(program, call: Call, target: torch.Tensor | None, state: State, o
     returned = [x for spec, x in zip(specs.output_specs, results) if spec.kind in (OutputKind.LOSS_OUTPUT, OutputKind.USER_OUTPUT)]
     return _Run(
         outputs=dict(zip(outputs, returned)),
-        buffers={**state.buffers, **named(OutputKind.BUFFER_MUTATION)},
+        buffers={**state.buffers, **named(OutputKind.BUFFER_MUTATION), **named(OutputKind.PARAMETER_MUTATION)},
         gradients=named(OutputKind.GRADIENT_TO_PARAMETER),
         drawn=drawn,
     )

@@ -29,10 +29,32 @@ def with_backward(program: torch.export.ExportedProgram, loss_index: int = 0) ->
     """
     prepare(program, loss_index)
     names = _give_names_apart(program)
+    frozen = _take_for_buffers(program)
     with plain_checks():
         joint = _decompose_exported_program(program, joint_loss_index=loss_index, **AS_THEY_ARE)
+    _take_for_parameters(joint, frozen)
     _give_names(joint, names)
     return joint
+
+
+def _take_for_buffers(program: torch.export.ExportedProgram) -> set[str]:
+    """Makes frozen parameters, which forward may write into (an average of others), buffers: PyTorch (2.15) makes no joint graph of
+    writes into parameters. Returns their names."""
+    specs = [spec for spec in program.graph_signature.input_specs if spec.kind is InputKind.PARAMETER]
+    frozen = [spec for spec in specs if not program.state_dict[spec.target].requires_grad]
+    for spec in frozen:
+        spec.kind, spec.persistent = InputKind.BUFFER, True
+    return {spec.target for spec in frozen}
+
+
+def _take_for_parameters(joint: torch.export.ExportedProgram, names: set[str]) -> None:
+    """Makes them parameters again."""
+    for spec in joint.graph_signature.input_specs:
+        if spec.kind is InputKind.BUFFER and spec.target in names:
+            spec.kind, spec.persistent = InputKind.PARAMETER, None
+    for spec in joint.graph_signature.output_specs:
+        if spec.kind is OutputKind.BUFFER_MUTATION and spec.target in names:
+            spec.kind = OutputKind.PARAMETER_MUTATION
 
 
 @contextlib.contextmanager

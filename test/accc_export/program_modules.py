@@ -145,6 +145,21 @@ def everything():
     return Everything(), {"tokens": torch.randint(9, (4, 5)), "shift": torch.randn(4, 8)}, torch.randint(9, (4,))
 
 
+class Averaging(nn.Module):
+    """A teacher whose frozen parameters follow the student's."""
+
+    def __init__(self):
+        super().__init__()
+        self.student, self.teacher = nn.Linear(4, 3), nn.Linear(4, 3).requires_grad_(False)
+
+    def forward(self, x):
+        with torch.no_grad():
+            for average, parameter in zip(self.teacher.parameters(), self.student.parameters()):
+                average.lerp_(parameter, 0.1)
+            taught = self.teacher(x)
+        return {"loss": (self.student(x + 1) - taught).square().mean()}
+
+
 class Following(nn.Module):
     """Tells a token by those before it, and takes no rows that are too short for that."""
 

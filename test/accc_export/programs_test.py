@@ -55,6 +55,12 @@ class ProgramsTest(ExportCase):
         self.path.with_suffix(".onnx").unlink()
         self.refused("specialized it to be a constant", accc_export.export, modules.Standing(3), tokens, self.path, dynamic=dynamic)
 
+    def test_a_teacher_that_follows(self):
+        for exporter in ("joint", "torch.export"):
+            golden = self.folder / exporter
+            accc_export.golden(modules.Averaging(), torch.randn(5, 4), golden, loss="output:loss", exporter=exporter, steps=3)
+            self.compare(golden)
+
     def test_a_program(self):
         module, inputs, _ = modules.everything()
         module.eval()

@@ -54,7 +54,7 @@ Entities identity(Node &node) {
   node.lay(node.layoutOf(x));
   return {x};
 }
-Entities realPart(Node &node) { return node.isComplex("self") ? partOf(node, 0) : identity(node); }
+Entities realPart(Node &node) { return node.isComplex("self") ? partOf(node, 0) : itself(node); }
 Entities imaginaryPart(Node &node) {
   if (!node.isComplex("self"))
     fail("the argument 'self' must be a tensor of complex numbers");
@@ -77,14 +77,14 @@ ArrayRef<OpRow> accc::aten::complexOps() {
       {"real(self)", realPart, View},
       {"imag(self)", imaginaryPart, View},
       {"angle(self)", orComplex<phaseOfReal, phase>},
-      {"conj(self)", orComplex<identity, conjugate>, View},
+      {"conj(self)", orComplex<itself, conjugate>, View},
       {"_conj(self)", orComplex<identity, conjugate>, View},
       {"_conj_copy(self)", orComplex<identity, conjugate>},
       {"conj_physical(self)", orComplex<identity, conjugate>},
       {"_conj_physical(self)", orComplex<identity, conjugate>},
       // What PyTorch marks as conjugate or negative is so here.
-      {"resolve_conj(self)", byParts<identity>, View},
-      {"resolve_neg(self)", byParts<identity>, View},
+      {"resolve_conj(self)", byParts<itself>, View},
+      {"resolve_neg(self)", byParts<itself>, View},
       {"_neg_view(self)", byParts<negated>, View},
       {"_neg_view_copy(self)", byParts<negated>},
   };

@@ -97,10 +97,13 @@ void layAs(Node &node, const Layout &layout, ArrayRef<int64_t> shape) {
 template <int64_t rank> Entities withDimensions(Node &node) {
   Tensor x = node.in("self");
   SmallVector<int64_t> shape = atLeast(x.shape(), rank);
+  if (x.shape() == ArrayRef(shape))
+    return itself(node, x);
   layAs(node, node.layoutOf(x), shape);
   return {x.reshape(shape)};
 }
 template <int64_t rank> Entities allWithDimensions(Node &node) {
+  node.share(Alias::View); // those that have as many are given themselves
   std::vector<Entity> results;
   for (auto [i, each] : llvm::enumerate(node.anyTensors("tensors"))) {
     SmallVector<int64_t> shape = atLeast(cast<RankedTensorType>(each.getType()).getShape(), rank);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Dropout and random tensors. All draw from the key of the step, each from a stream of its own.
 #include "frontend/aten/OpTable.h"
+#include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
 #include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Formulas.h"
@@ -30,18 +31,11 @@ Tensor drop(Node &node, Tensor x, double ratio, int64_t stream) {
                                   {x.type()});
 }
 
-/// The tensor itself, as PyTorch gives it where nothing is dropped.
-Entities kept(Node &node, Tensor x) {
-  node.share(Alias::View);
-  node.lay(node.layoutOf(x));
-  return {x};
-}
-
 Entities dropout(Node &node) {
   Tensor x = node.floatIn("input");
   double ratio = ratioOf(node);
   if (!node.boolean("train") || ratio == 0)
-    return kept(node, x);
+    return itself(node, x);
   return {drop(node, x, ratio, node.forward().nextStream())};
 }
 
@@ -62,7 +56,7 @@ Entities featureDropout(Node &node) {
   Tensor x = node.floatIn("input");
   double ratio = ratioOf(node);
   if (!node.boolean("train") || ratio == 0)
-    return kept(node, x);
+    return itself(node, x);
   if (x.rank() < 2)
     fail("an input of shape " + show(x.shape()) + " has no channels");
   Tensor ones = node.full(x.shape().take_front(2), x.elementType(), 1);
@@ -85,7 +79,7 @@ template <bool isFeature> Entities alphaDropout(Node &node) {
   Tensor x = node.floatIn("input");
   double ratio = ratioOf(node);
   if (!node.boolean("train") || ratio == 0)
-    return kept(node, x);
+    return itself(node, x);
   SmallVector<int64_t> shape(x.shape());
   if (isFeature) {
     if (x.rank() < 2)

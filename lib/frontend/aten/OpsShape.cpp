@@ -108,6 +108,8 @@ Entities flatten(Node &node) {
   int64_t from = node.dim("start_dim", x), to = node.dim("end_dim", x);
   if (from > to)
     fail("start_dim lies behind end_dim");
+  if (from == to)
+    return itself(node, x);
   SmallVector<int64_t> shape(x.shape().take_front(from));
   shape.push_back(1);
   for (int64_t d = from; d <= to; ++d)
@@ -179,6 +181,7 @@ Entities broadcastTensors(Node &node) {
   SmallVector<int64_t> shape;
   for (Value each : all)
     shape = broadcastShape(shape, cast<RankedTensorType>(each.getType()).getShape());
+  node.share(Alias::View); // those of this shape are given themselves
   std::vector<Entity> results;
   for (auto [i, each] : llvm::enumerate(all)) {
     results.push_back(
@@ -276,12 +279,12 @@ ArrayRef<OpRow> accc::aten::shapeOps() {
   using enum Alias;
   static const OpRow rows[] = {
       {"alias(self)", byParts<identity>, View},
-      {"positive(self)", byParts<identity>, View},
+      {"positive(self)", byParts<itself>, View},
       {"alias_copy(self)", byParts<identity>},
       {"clone(self, *, memory_format=None)", byParts<identity>},
       {"contiguous(self, *, memory_format=None)", byParts<contiguous>, MaybeView},
       {"lift_fresh_copy(self)", byParts<identity>},
-      {"lift_fresh(self)", byParts<identity>, View},
+      {"lift_fresh(self)", byParts<itself>, View},
       {"detach(self)", byParts<stopGradient>, View},
       {"detach_copy(self)", byParts<stopGradient>},
       {"copy(self, src, non_blocking=False)",

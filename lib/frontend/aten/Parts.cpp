@@ -113,6 +113,13 @@ Entities accc::aten::byMagnitudes(Node &node, Rule rule) {
   return rule(real);
 }
 
+Entities accc::aten::itself(Node &node, Tensor x) {
+  node.share(Alias::View);
+  node.lay(node.layoutOf(x));
+  return {x};
+}
+Entities accc::aten::itself(Node &node) { return itself(node, node.in("self")); }
+
 PutParts accc::aten::putPartsOf(StringRef name) {
   PutParts pairs = [](const NodeBuilder &node, Value, Value part) -> Value {
     return Complex::ofValue(node, part).pairs();

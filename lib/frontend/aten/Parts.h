@@ -34,6 +34,11 @@ template <Rule rule> Entities byMagnitudes(Node &node) { return byMagnitudes(nod
 using PutParts = mlir::Value (*)(const NodeBuilder &node, mlir::Value whole, mlir::Value part);
 PutParts putPartsOf(llvm::StringRef name);
 
+/// The first argument itself, which PyTorch gives where a call changes nothing: also under
+/// torch.no_grad() it has its gradient.
+Entities itself(Node &node, prim::Tensor x);
+Entities itself(Node &node);
+
 /// One rule for reals, a formula for complex numbers.
 template <Rule rule, Complex (*formula)(const Complex &)> Entities orComplex(Node &node) {
   if (!node.isComplex("self"))

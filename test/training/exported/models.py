@@ -117,7 +117,8 @@ class Paused(nn.Module):
         x = torch.tanh(self.first(x)) + 1
         with torch.no_grad():
             later = torch.zeros_like(x)  # what is written into it has its gradient
-            same = x.contiguous()  # x itself
+            same = torch.atleast_2d((+x).contiguous().flatten(1))  # x itself
+            same, _ = torch.broadcast_tensors(same.real, x[:1])  # likewise
             left, right = x.exp().chunk(2, 1)
             x[0].mul_(0.5)
         later[:, 1:] = x[:, :-1]

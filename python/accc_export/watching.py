@@ -65,6 +65,8 @@ class Watch(TorchDispatchMode):
         self.shared: set[int] = set()
         """The memory of tensors that have several names."""
         self.stops, self.overwrites = False, False
+        self.unrecorded: dict[int, torch.Tensor] = {}
+        """By its memory: what has a gradient, and was read where none is recorded."""
         self.drawn = 0
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -73,7 +75,11 @@ class Watch(TorchDispatchMode):
             return func(*args, **kwargs)
         if func.overloadpacket in _LOOKUPS:
             self.look_up(args[0], _argument("padding_idx", func, args, kwargs, otherwise=-1))
-        self.stops |= func is torch.ops.aten.detach.default or not torch.is_grad_enabled()
+        is_stop = func is torch.ops.aten.detach.default or not torch.is_grad_enabled()
+        self.stops |= is_stop
+        if is_stop:
+            read = (x for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor) and x.grad_fn is not None)
+            self.unrecorded.update((address_of(x), x) for x in read)
         if torch.Tag.nondeterministic_seeded in func.tags and _drops(func, args, kwargs) and not self._is_new(args):
             self.drawn += 1
         if mistaken := _mistaken(func, args, kwargs):
@@ -85,6 +91,8 @@ class Watch(TorchDispatchMode):
             if name is not None and name not in self.written:
                 self.written[name] = self.parameters[name].detach().clone()
             self.overwrites |= name is None and address in self.shared
+            if address in self.unrecorded and (is_stop or not tensor.requires_grad):
+                self.unknown.add("forward writes numbers into a tensor whose gradient does not see it (torch.no_grad(), detach())")
         results = func(*args, **kwargs)
         if any(x.alias_info is not None and not x.alias_info.is_write for x in func._schema.returns):
             self.shared.update({address_of(x) for x in tree_leaves(results) if isinstance(x, torch.Tensor)} - {0})

@@ -91,6 +91,33 @@ def rounded(left, right):
     return left.gather(1, places) * steps
 
 
+def clamped_in_place(left, right):
+    with torch.no_grad():
+        left.clamp_(-9, 9)
+    return left + right
+
+
+def clamped_by_detach(left, right):
+    left.detach().clamp_(-9, 9)
+    return left + right
+
+
+def filled(left, right):
+    with torch.no_grad():
+        left[left > 9] = 9
+    return left + right
+
+
+def written_elsewhere(left, right):
+    """What is written has a memory of its own, or a gradient that sees it."""
+    with torch.no_grad():
+        scale = right.abs()
+        scale.clamp_(min=0.1)
+        weight = torch.zeros(3)
+        weight.add_(left.mean(0)).div_(9)
+    return left.mul(right).clamp_(-9, 9) * (scale > 0.2) * (weight > 0)
+
+
 class StopsTest(ExportCase):
     def setUp(self):
         super().setUp()
@@ -103,8 +130,17 @@ class StopsTest(ExportCase):
                     accc_export.export(Joined(function), self.x, self.folder / "m.onnx")
                 accc_export.export(Joined(function), self.x, self.folder / "m.pt2")
 
+    def test_writes_that_gradients_do_not_see(self):
+        for function in (clamped_in_place, clamped_by_detach, filled):
+            with self.subTest(function.__name__):
+                with self.refusal("forward writes numbers into a tensor whose gradient does not see it"):
+                    accc_export.export(Joined(function), self.x, self.folder / "m.onnx")
+                golden = self.folder / function.__name__
+                accc_export.golden(Joined(function), self.x, golden, loss="output:loss", exporter="torch.export", steps=2)
+                self.compare(golden)
+
     def test_stops_that_change_nothing(self):
-        for function in (shifted, rounded):
+        for function in (shifted, rounded, written_elsewhere):
             accc_export.export(Joined(function), self.x, self.folder / f"{function.__name__}.onnx", exporter="torchscript")
 
     def test_functions_that_differ_elsewhere(self):

@@ -184,8 +184,8 @@ Entities klDiv(Node &node) {
 /// log(1 + e^(-target x)) in the type of x
 Entities softMargin(Node &node) {
   Tensor x = node.floatIn("self"), target = node.in("target");
-  if (target.elementType()
-          .isUnsignedInteger()) // its negative wraps in the loss, not in the gradient
+  // Its negative wraps in PyTorch's loss, and not in the gradient.
+  if (target.elementType().isUnsignedInteger())
     fail("a 'target' of unsigned integers has another gradient in PyTorch than its loss");
   auto [opposite, y] = node.broadcast(-target.convert(x.elementType()), x);
   return {reduced(node, node.make<nn::SoftplusOp>({opposite * y}))};

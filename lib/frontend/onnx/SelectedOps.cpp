@@ -230,7 +230,7 @@ static Result reduce(const SelectedNode &node) {
     self = node.call("square", {{"self", self}});
   if (op == "ReduceL1")
     self = node.call("abs", {{"self", self}});
-  if (op == "ReduceMax" || op == "ReduceMin")
+  if (llvm::is_contained(axes, x->dim) && (op == "ReduceMax" || op == "ReduceMin"))
     self = withNeutral(node, *x, op == "ReduceMax" ? prim::ReduceKind::max : prim::ReduceKind::min);
   StringRef name = llvm::StringSwitch<StringRef>(op)
                        .Cases("ReduceSum", "ReduceSumSquare", "ReduceL1", "sum.dim_IntList")

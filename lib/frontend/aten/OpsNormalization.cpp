@@ -55,6 +55,16 @@ struct Statistics {
   }
 };
 
+/// What a norm gives of its statistics, which PyTorch computes in f32: those of an input of 16 bits
+/// are rounded to its type, unless weight or bias have f32.
+Tensor result(Node &node, Tensor statistic) {
+  Type type = node.in("input").elementType();
+  for (StringRef name : {"weight", "bias"})
+    if (node.has(name))
+      type = promoteTypes(type, node.in(name).elementType());
+  return statistic.convert(type);
+}
+
 /// An argument of a backward pass, of which some may have 16 bits and others not.
 Tensor wideIn(Node &node, StringRef name) { return prim::widen(node.floatIn(name)); }
 
@@ -126,8 +136,8 @@ struct BatchNorm {
   }
   /// Mean and rstd of the batch, after y. As in PyTorch, no gradient flows through them.
   void addStatistics(Node &node, Entities &results) const {
-    Statistics s = Statistics::of(x, allButChannels(x), node.real("eps"));
-    results.append({detach(s.mean), detach(s.rstd)});
+    Statistics s = Statistics::of(prim::widen(x), allButChannels(x), node.real("eps"));
+    results.append({detach(result(node, s.mean)), detach(result(node, s.rstd))});
   }
 
 private:
@@ -285,10 +295,11 @@ SmallVector<int64_t> dimensionsFrom(Tensor x, int64_t axis) {
 Entities nativeLayerNorm(Node &node) {
   Tensor x = node.floatIn("input");
   int64_t axis = normalizedAxis(node, x);
-  Statistics s = Statistics::of(x, dimensionsFrom(x, axis), node.real("eps"));
+  Statistics s = Statistics::of(prim::widen(x), dimensionsFrom(x, axis), node.real("eps"));
   SmallVector<int64_t> rows = shapeOfRows(x, axis);
   Entities results = layerNorm(node);
-  results.append({detach(s.mean).reshape(rows), detach(s.rstd).reshape(rows)});
+  for (Tensor statistic : {s.mean, s.rstd})
+    results.push_back(detach(result(node, statistic)).reshape(rows));
   return results;
 }
 
@@ -344,10 +355,8 @@ Tensor asGroups(Tensor x, int64_t count) {
 Entities nativeGroupNorm(Node &node) {
   Tensor x = node.floatIn("input");
   int64_t count = node.integer("group");
-  Entities results = {groups(node, x, count)};
-  Statistics s = Statistics::of(asGroups(x, count), {2}, node.real("eps"));
-  results.append({s.mean, s.rstd});
-  return results;
+  Statistics s = Statistics::of(prim::widen(asGroups(x, count)), {2}, node.real("eps"));
+  return {groups(node, x, count), result(node, s.mean), result(node, s.rstd)};
 }
 
 Entities groupNormBackward(Node &node) {
@@ -369,7 +378,7 @@ void updateByInstances(Node &node, Tensor x) {
     spatial.push_back(d);
     count *= x.dim(d);
   }
-  Statistics s = Statistics::of(x, spatial, 0);
+  Statistics s = Statistics::of(prim::widen(x), spatial, 0);
   Tensor variance = prim::sum(s.centered * s.centered, spatial) /
                     static_cast<double>(std::max<int64_t>(count - 1, 1));
   double momentum = node.real("momentum");
@@ -397,9 +406,10 @@ Entities instanceNorm(Node &node) {
   return {node.make<nn::ByModeOp>({y, evaluated})};
 }
 
-/// v with the norm g in each slice along a dimension, and the norms that v has there.
+/// v with the norm g in each slice along a dimension, and the norms that v has there, which have
+/// f32 where v has 16 bits.
 Entities weightNormWithNorms(Node &node) {
-  Tensor v = node.floatIn("v"), g = node.floatIn("g");
+  Tensor v = wideIn(node, "v"), g = wideIn(node, "g");
   // -1 is not the last dimension but none: one norm for the whole weight.
   int64_t dim = node.integer("dim");
   if (dim != -1)
@@ -412,7 +422,7 @@ Entities weightNormWithNorms(Node &node) {
       others.push_back(d);
   Tensor norms = prim::sqrt(prim::sum(v * v, others));
   Tensor scale = node.broadcastTo(g, v.shape()) / norms.broadcastAlong(v.shape(), others);
-  return {v * scale, detach(norms.reshape(kept))};
+  return {(v * scale).convert(node.in("v").elementType()), detach(norms.reshape(kept))};
 }
 
 Entities weightNorm(Node &node) { return {weightNormWithNorms(node).front()}; }

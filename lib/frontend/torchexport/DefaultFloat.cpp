@@ -3,29 +3,22 @@
 // names it: the types that the file has for such results do.
 #include "frontend/torchexport/Program.h"
 
-#include "llvm/ADT/STLExtras.h"
+#include "mlir/IR/BuiltinTypes.h"
 
 using namespace mlir;
 using namespace accc;
 using namespace accc::torchexport;
 
-/// Numbers of types without fractions: bytes to int64, bool, and integers without a sign.
-static bool isWhole(int64_t type) {
-  return (type >= 1 && type <= 5) || type == 12 || (type >= 27 && type <= 29);
-}
-
-/// The number of a tensor's type, or nothing where the file does not say it.
-static std::optional<int64_t> typeNumber(const Json &graph, const std::string &tensor) {
+/// The type of a tensor's elements; null where the file does not say it, or one that accc has not.
+static Type typeOf(const Json &graph, const std::string &tensor, MLIRContext &context) {
   std::optional<Json> values = graph.find("tensor_values");
   std::optional<Json> meta = values ? values->find(tensor.c_str()) : std::nullopt;
-  if (!meta)
-    return std::nullopt;
-  return meta->at("dtype").integer();
+  return meta ? elementTypeOrNull(context, meta->at("dtype").integer()) : nullptr;
 }
 
 /// Whether the node makes floats of tensors without fractions, if of any, and no argument says of
 /// which type: then the default dtype is theirs.
-static bool takesDefault(const Json &node, const Json &graph) {
+static bool takesDefault(const Json &node, const Json &graph, MLIRContext &context) {
   std::string target = node.at("target").string();
   llvm::StringRef name = target;
   if (!name.consume_front("torch.ops.aten.") || name.starts_with("float_power")) // always float64
@@ -36,15 +29,13 @@ static bool takesDefault(const Json &node, const Json &graph) {
     if (argument.tag() == "as_scalar_type")
       return false;
     for (const std::string &tensor : tensorNames(argument))
-      if (std::optional<int64_t> type = typeNumber(graph, tensor);
-          !tensor.empty() && (!type || !isWhole(*type)))
+      if (!tensor.empty() && !isa_and_nonnull<IntegerType>(typeOf(graph, tensor, context)))
         return false;
   }
   return true;
 }
 
 Type torchexport::defaultFloatOf(const Json &graph, MLIRContext &context) {
-  constexpr int64_t kFloats[] = {6, 7, 8, 13};
   Json nodes = graph.at("nodes");
   for (size_t i = 0; i < nodes.size(); ++i) {
     Json node = nodes.at(i), inputs = node.at("inputs");
@@ -55,9 +46,9 @@ Type torchexport::defaultFloatOf(const Json &graph, MLIRContext &context) {
     std::vector<std::string> results = tensorNamesOf(node.at("outputs"));
     if (results.empty())
       continue;
-    std::optional<int64_t> type = typeNumber(graph, results.front());
-    if (type && llvm::is_contained(kFloats, *type) && takesDefault(node, graph))
-      return elementType(context, *type);
+    Type type = typeOf(graph, results.front(), context);
+    if (isa_and_nonnull<FloatType>(type) && takesDefault(node, graph, context))
+      return type;
   }
   return nullptr;
 }

@@ -15,7 +15,7 @@ using namespace accc::frontend;
 static constexpr uint64_t kLargestConfig = uint64_t(1) << 30;
 static constexpr uint64_t kLargestStorage = uint64_t(1) << 40;
 
-Type accc::torchexport::elementType(MLIRContext &context, int64_t scalarType) {
+Type accc::torchexport::elementTypeOrNull(MLIRContext &context, int64_t scalarType) {
   Builder b(&context);
   switch (scalarType) {
   case 1:
@@ -44,11 +44,17 @@ Type accc::torchexport::elementType(MLIRContext &context, int64_t scalarType) {
     return b.getBF16Type();
   case 28:
     return b.getIntegerType(16, /*isSigned=*/false);
-  case 9:
-    fail("tensors of complex32 are not supported");
   default:
-    fail("tensors of the ScalarType " + Twine(scalarType) + " are not supported");
+    return nullptr;
   }
+}
+
+Type accc::torchexport::elementType(MLIRContext &context, int64_t scalarType) {
+  if (Type type = elementTypeOrNull(context, scalarType))
+    return type;
+  if (scalarType == 9)
+    fail("tensors of complex32 are not supported");
+  fail("tensors of the ScalarType " + Twine(scalarType) + " are not supported");
 }
 
 void Weights::missing(const std::string &name) { fail("the archive has no tensor '" + name + "'"); }

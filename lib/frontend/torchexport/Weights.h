@@ -16,8 +16,10 @@ namespace accc::torchexport {
 
 using namespace frontend; // what every importer builds with
 
-/// The element type of a ScalarType of the format. Throws ImportError for those that accc does not
-/// have.
+/// The element type of a ScalarType of the format; null for those that accc does not have.
+mlir::Type elementTypeOrNull(mlir::MLIRContext &context, int64_t scalarType);
+
+/// The same, but throws ImportError instead of returning null.
 mlir::Type elementType(mlir::MLIRContext &context, int64_t scalarType);
 
 /// The number of a SymInt that must be one.

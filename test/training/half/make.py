@@ -74,6 +74,21 @@ class Mixed(nn.Module):
         return {"loss": loss + functional.cosine_embedding_loss(y, wide.flip(0), torch.ones(4))}
 
 
+class Norms(nn.Module):
+    """Norms in float32 of values in 16 bits; a joint graph keeps their statistics, in float32 as well."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.layer, self.group, self.batch = nn.Linear(6, 8), nn.LayerNorm(8), nn.GroupNorm(2, 8), nn.BatchNorm1d(8)
+        self.instance = nn.InstanceNorm1d(8, affine=True, track_running_stats=True)
+
+    def forward(self, x):
+        x = self.first(x).bfloat16()
+        places = torch.stack([x, x.tanh(), x * x, x.sigmoid()], 2)
+        y = self.layer(x) + self.group(x) + self.batch(x) + self.instance(places).sum(2)
+        return {"loss": (y.tanh().float() ** 2).mean()}
+
+
 class Small(nn.Module):
     """In float16: numbers below its least normal one, which are as exact as PyTorch's where a kernel turns or bounds them."""
 
@@ -92,6 +107,7 @@ CASES = {
     "autocast": (Autocast, torch.float32, (2, 3, 4, 4), CLASSES, ["torch.export", "joint"]),
     "small": (Small, torch.float16, (4, 6), CLASSES, ["torch.export"]),
     "sums": (Sums, torch.bfloat16, (4, 6), CLASSES, ["torch.export"]),
+    "norms": (Norms, torch.float32, (4, 6), "output:loss", ["torch.export", "joint"]),
     "mixed": (Mixed, torch.float32, (4, 6), "output:loss", ["torch.export"]),
 }
 """Name -> (module, its type, the shape of its input, loss, exporters)."""

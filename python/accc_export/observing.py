@@ -68,7 +68,8 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
                 "no such thing: remove it, and do what it does between grad_step and apply_step"
             )
     before = state.snapshot().buffers
-    watch, calls = Watch(state.parameters), Calls()
+    watch = Watch(state.parameters)
+    calls = Calls(watch)
     integers = {x: (x._version, x.detach().clone()) for x in _integers(module)}
     unnamed = _unnamed(module, state)
     computed = {name: x for name, x in state.buffers.items() if not x.is_leaf}

@@ -67,6 +67,8 @@ class Watch(TorchDispatchMode):
         self.stops, self.overwrites = False, False
         self.unrecorded: dict[int, torch.Tensor] = {}
         """By its memory: what has a gradient, and was read where none is recorded."""
+        self.bounds = False
+        """Whether a function of _BOUNDING runs."""
         self.drawn = 0
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -77,7 +79,7 @@ class Watch(TorchDispatchMode):
             self.look_up(args[0], _argument("padding_idx", func, args, kwargs, otherwise=-1))
         is_stop = func is torch.ops.aten.detach.default or not torch.is_grad_enabled()
         self.stops |= is_stop
-        if is_stop:
+        if is_stop and not self.bounds:
             read = (x for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor) and x.grad_fn is not None)
             self.unrecorded.update((address_of(x), x) for x in read)
         if torch.Tag.nondeterministic_seeded in func.tags and _drops(func, args, kwargs) and not self._is_new(args):
@@ -151,6 +153,9 @@ _CALLS = {
     ),
 }
 """Functions -> what exporters of ONNX lose of them, and with which arguments."""
+_BOUNDING = (torch.cosine_similarity,)
+"""Functions that bound norms from below where no gradient sees it: what exporters write has another gradient for vectors of
+less than eps (1e-8) alone."""
 _MASKS = (functional.alpha_dropout, functional.feature_alpha_dropout)
 """Dropouts that exporters take apart: the random masks that are left would drop in evaluation, too."""
 
@@ -166,8 +171,9 @@ class Calls(TorchFunctionMode):
     """Sees calls that are other operators by the time Watch sees them, hooks that are registered, derivatives that are taken, and what
     is said to require a gradient."""
 
-    def __init__(self) -> None:
+    def __init__(self, watch: Watch) -> None:
         super().__init__()
+        self.watch = watch
         self.hooks, self.derives, self.duals = False, False, False
         self.required: dict[bool, set[torch.Tensor]] = {False: set(), True: set()}
         self.unknown: set[str] = set()
@@ -189,7 +195,11 @@ class Calls(TorchFunctionMode):
             given = _given(func, args, kwargs)
             if given["training"] and given["p"] > 0:
                 self.masks.add(func.__name__)
-        return func(*args, **kwargs)
+        self.watch.bounds = func in _BOUNDING
+        try:
+            return func(*args, **kwargs)
+        finally:
+            self.watch.bounds = False
 
 
 def _given(func, args, kwargs) -> dict:

@@ -7,6 +7,8 @@
 #include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <cmath>
 #include <limits>
 
@@ -149,10 +151,8 @@ void allowGroupedHeads(Node &node) {
   node.set("enable_gqa", k.dim(1) != q.dim(1));
 }
 
-/// Beside it the logarithm of the sum of each row's e^score, also of 16 bits in f32.
-Entities flashAttention(Node &node) {
-  allowGroupedHeads(node);
-  Entities results = scaledDotProductAttention(node);
+/// The logarithm of the sum of each row's e^score, also of 16 bits in f32.
+Tensor logSumExp(Node &node) {
   Tensor q = prim::widen(node.floatIn("query"));
   Tensor k = repeatHeads(prim::widen(node.floatIn("key")), q);
   Tensor s = prim::dotGeneral(q, k, {0, 1}, {0, 1}, {3}, {3}) * scaleOf(node, q);
@@ -162,18 +162,25 @@ Entities flashAttention(Node &node) {
     s = s + node.broadcastTo(asBias(node.in("attn_mask"), s.elementType()), s.shape());
   Tensor greatest = prim::reduce(prim::ReduceKind::max, s, {3});
   Tensor sum = prim::sum(prim::exp(s - greatest.broadcastAlong(s.shape(), {3})), {3});
-  results.push_back(detach(greatest + prim::log(sum)));
+  return detach(greatest + prim::log(sum));
+}
+
+Entities flashAttention(Node &node) {
+  allowGroupedHeads(node);
+  Entities results = scaledDotProductAttention(node);
+  results.push_back(logSumExp(node));
   return results;
 }
 
 /// From queries, keys and values alone: what stands in the place of `logsumexp` is something else
-/// where PyTorch took the forward operator apart.
-Entities flashAttentionBackward(Node &node) {
+/// where PyTorch took the forward operator apart. With the gradient of a mask where it is asked
+/// for.
+Entities attentionBackward(Node &node, bool ofMask) {
   if (node.real("dropout_p") != 0)
     fail("is not supported with a dropout, whose mask the file does not hold");
   allowGroupedHeads(node);
   Tensor q = node.floatIn("query"), k = node.floatIn("key"), v = node.floatIn("value");
-  if (q.dim(2) > 0 && k.dim(2) > 0 && v.dim(-1) > 0) {
+  if (!ofMask && q.dim(2) > 0 && k.dim(2) > 0 && v.dim(-1) > 0) {
     Value mask = node.optional("attn_mask");
     if (mask && !node.wrap(mask).elementType().isInteger(1))
       mask = node.wrap(mask).convert(q.elementType());
@@ -182,10 +189,74 @@ Entities flashAttentionBackward(Node &node) {
         {node.f64("scale", scaleOf(node, q)), node.flag("causal", node.boolean("is_causal"))});
     return {made->getResult(0), made->getResult(1), made->getResult(2)};
   }
-  SmallVector<Tensor> gradients =
-      pullBack(node, scaledDotProductAttention, {{"query", q}, {"key", k}, {"value", v}},
-               node.floatIn("grad_out"));
-  return {gradients[0], gradients[1], gradients[2]};
+  SmallVector<Primal> operands = {{"query", q}, {"key", k}, {"value", v}};
+  if (ofMask)
+    operands.push_back({"attn_mask", node.floatIn("attn_mask")});
+  return llvm::to_vector_of<Entity>(
+      pullBack(node, scaledDotProductAttention, operands, node.floatIn("grad_out")));
+}
+
+Entities flashAttentionBackward(Node &node) { return attentionBackward(node, false); }
+
+// ---- of GPUs, which programs hold that PyTorch took apart on one ----
+
+/// The argument as scaled_dot_product_attention has it.
+void rename(Node &node, StringRef from, StringRef to) {
+  node.set(to, node.has(from) ? Argument(node.in(from).get()) : NoValue());
+}
+
+/// What the kernel gives, so many results: attention, logsumexp, and states of random numbers and
+/// extents for a backward pass, which has no use for them here.
+Entities resultsOfKernel(Node &node, Tensor y, Tensor sums, size_t count) {
+  Entities results = {y, sums};
+  while (results.size() < count)
+    results.push_back(node.full({0}, node.builder().getI64Type(), 0));
+  return results;
+}
+
+Entities flashAttentionOfGpu(Node &node) {
+  node.set("attn_mask", NoValue());
+  Entities results = flashAttention(node);
+  return resultsOfKernel(node, node.wrap(results[0].tensor), node.wrap(results[1].tensor), 9);
+}
+Entities flashAttentionOfGpuBackward(Node &node) {
+  node.set("attn_mask", NoValue());
+  return flashAttentionBackward(node);
+}
+
+/// Has the sums of a multiple of 32 rows, of which nothing reads the last ones.
+Entities efficientAttention(Node &node) {
+  rename(node, "attn_bias", "attn_mask");
+  Entities results = flashAttention(node);
+  Tensor sums = node.wrap(results[1].tensor);
+  auto rows = static_cast<uint64_t>(sums.dim(2));
+  auto more = static_cast<int64_t>(llvm::alignTo<32>(rows) - rows);
+  sums = node.boolean("compute_log_sumexp")
+             ? sums.pad(std::numeric_limits<double>::infinity(), {0, 0, 0}, {0, 0, more})
+             : node.full({sums.dim(0), sums.dim(1), 0}, sums.elementType(), 0);
+  return resultsOfKernel(node, node.wrap(results[0].tensor), sums, 4);
+}
+Entities efficientAttentionBackward(Node &node) {
+  rename(node, "attn_bias", "attn_mask");
+  rename(node, "grad_out_", "grad_out");
+  SmallVector<bool> asked = node.booleans("grad_input_mask");
+  bool ofMask = asked.size() == 4 && asked[3] && node.has("attn_mask");
+  Entities gradients = attentionBackward(node, ofMask);
+  gradients.resize(4);
+  return gradients;
+}
+
+Entities cudnnAttention(Node &node) {
+  rename(node, "attn_bias", "attn_mask");
+  Entities results = flashAttention(node);
+  Tensor sums = node.wrap(results[1].tensor);
+  SmallVector<int64_t> columns(sums.shape());
+  columns.push_back(1);
+  return resultsOfKernel(node, node.wrap(results[0].tensor), sums.reshape(columns), 9);
+}
+Entities cudnnAttentionBackward(Node &node) {
+  rename(node, "attn_bias", "attn_mask");
+  return attentionBackward(node, false);
 }
 
 } // namespace
@@ -201,6 +272,27 @@ ArrayRef<OpRow> accc::aten::attentionOps() {
       {"_scaled_dot_product_flash_attention_for_cpu_backward(grad_out, query, key, value, out, "
        "logsumexp, dropout_p, is_causal, *, attn_mask=None, scale=None)",
        flashAttentionBackward},
+      {"_scaled_dot_product_flash_attention(query, key, value, dropout_p=0.0, is_causal=False, "
+       "return_debug_mask=False, *, scale=None)",
+       flashAttentionOfGpu},
+      {"_scaled_dot_product_flash_attention_backward(grad_out, query, key, value, out, logsumexp, "
+       "cum_seq_q, cum_seq_k, max_q, max_k, dropout_p, is_causal, philox_seed, philox_offset, *, "
+       "scale=None)",
+       flashAttentionOfGpuBackward},
+      {"_scaled_dot_product_efficient_attention(query, key, value, attn_bias, "
+       "compute_log_sumexp, dropout_p=0.0, is_causal=False, *, scale=None)",
+       efficientAttention},
+      {"_scaled_dot_product_efficient_attention_backward(grad_out_, query, key, value, attn_bias, "
+       "out, logsumexp, philox_seed, philox_offset, dropout_p, grad_input_mask, is_causal=False, "
+       "*, scale=None)",
+       efficientAttentionBackward},
+      {"_scaled_dot_product_cudnn_attention(query, key, value, attn_bias, compute_log_sumexp, "
+       "dropout_p=0.0, is_causal=False, return_debug_mask=False, *, scale=None)",
+       cudnnAttention},
+      {"_scaled_dot_product_cudnn_attention_backward(grad_out, query, key, value, out, logsumexp, "
+       "philox_seed, philox_offset, attn_bias, cum_seq_q, cum_seq_k, max_q, max_k, dropout_p, "
+       "is_causal, *, scale=None)",
+       cudnnAttentionBackward},
   };
   return rows;
 }

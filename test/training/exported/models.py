@@ -12,6 +12,7 @@ import torch._higher_order_ops as control
 from torch import nn
 from torch.nn import functional as F
 
+import kernels
 import selections
 import spectra
 import tasks
@@ -703,6 +704,7 @@ CASES = {
     "spectra": (spectra.Spectra, {"sound": numbers(3, 63)}, None, {}),
     "headed": (Headed, {"x": numbers(5, 6)}, None, {}),
     "rescaled": (Rescaled, {"x": numbers(4, 6)}, None, {}),
+    "kernels": (kernels.Kernels, {"x": numbers(2, 4, 8)}, None, {}),
     "opposed": (tasks.Opposed, {"noise": numbers(8, 4), "real": numbers(8, 6)}, None, {}),
 }
 """Name -> (module, inputs, dynamic_shapes, sizes of open dimensions)."""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 import torch
 from torch.export.graph_signature import InputKind, OutputKind
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from .bodies import BodiesMode
 from .calls import Call, copies
 from .errors import ExportError
 from .failures import first_lines
@@ -179,13 +179,13 @@ def _run_joint(program, call: Call, target: torch.Tensor | None, state: State, o
     )
 
 
-class _WithoutStrides(TorchDispatchMode):
+class _WithoutStrides(BodiesMode):
     """A view is a reshape. Kernels give results other strides than those that PyTorch traced the graph with, whose views
     need not exist then. To the graph, in which nothing is written in place, that makes no difference."""
 
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+    def operator(self, function, args, kwargs):
         called = torch.ops.aten.reshape.default if function is torch.ops.aten.view.default else function
-        return called(*args, **(kwargs or {}))
+        return called(*args, **kwargs)
 
 
 def _compare(module: _Module, found: _Run, observation: Observation, what: str, more: str = "") -> None:

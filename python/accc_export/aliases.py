@@ -8,10 +8,10 @@ from collections.abc import Container, Iterator
 
 import torch
 from torch.export.graph_signature import InputKind
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from .calls import Call
+from .bodies import WatchingMode
 from .errors import ExportError
 from .modules import State, address_of, preserved_buffers, preserved_values
 
@@ -40,10 +40,8 @@ def check_aliases(module: torch.nn.Module, call: Call, state: State) -> None:
         )
 
 
-class _Reads(TorchDispatchMode):
+class _Reads(WatchingMode):
     """Sees which of the tensors operators take."""
-
-    supports_higher_order_operators = True
 
     def __init__(self, kept: list[Alias]) -> None:
         super().__init__()

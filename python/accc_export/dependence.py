@@ -5,19 +5,17 @@ from collections.abc import Iterable
 
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from .bodies import WatchingMode
 from .watching import written_by
 
 _SHAPED = ("empty_like", "full_like", "new_empty", "new_empty_strided", "new_full", "new_ones", "new_zeros", "ones_like", "zeros_like")
 """Operators that read of a tensor its shape and type."""
 
 
-class Dependence(TorchDispatchMode):
+class Dependence(WatchingMode):
     """Inside, knows what is computed of these tensors, or at random; and of what is written of the others, `kept`, which the module holds."""
-
-    supports_higher_order_operators = True  # whose graphs it does not look into
 
     def __init__(self, given: Iterable[torch.Tensor], kept: Iterable[torch.Tensor]) -> None:
         super().__init__()

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 import torch
 from safetensors.torch import save_file
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map
 
 from .aliases import followed
+from .bodies import BodiesMode
 from .calls import Call, Inputs, make_call
 from .errors import ExportError, warn
 from .exporters import EXPORTERS
@@ -354,7 +354,7 @@ def _device(module: torch.nn.Module) -> str:
     return next((p.device.type for p in module.parameters()), "cpu")
 
 
-class _Floats(TorchDispatchMode):
+class _Floats(BodiesMode):
     """Watches for the types that floats are computed in.
 
     Single numbers in float32 do not count: beside tensors in float64 an optimizer counts its steps so. But a function of PyTorch's does that
@@ -367,8 +367,8 @@ class _Floats(TorchDispatchMode):
         super().__init__()
         self.seen: set[torch.dtype] = set()
 
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        results = function(*args, **(kwargs or {}))
+    def operator(self, function, args, kwargs):
+        results = function(*args, **kwargs)
         tensors = [x for x in tree_leaves(results) if isinstance(x, torch.Tensor)]
         types = {x.dtype.to_real() for x in tensors if x.dtype != torch.float32 or x.dim() > 0}
         self.seen |= {x for x in types if x.is_floating_point}
@@ -377,15 +377,17 @@ class _Floats(TorchDispatchMode):
         return results
 
 
-class _InDouble(TorchDispatchMode):
+class _InDouble(BodiesMode):
     """What a module converts to fewer bits, or makes in them, is in float64: a run of reference rounds nowhere, and what is
     computed in several types has one."""
 
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        kwargs = dict(kwargs or {})
-        if kwargs.get("dtype") in (*HALF, torch.float32):
-            kwargs["dtype"] = torch.float64
+    def operator(self, function, args, kwargs):
+        args, kwargs = tree_map(self._widened, (args, kwargs))
         return function(*args, **kwargs)
+
+    @staticmethod
+    def _widened(x):
+        return torch.float64 if isinstance(x, torch.dtype) and x in (*HALF, torch.float32) else x
 
 
 def _to(tensor: torch.Tensor | None, dtype: torch.dtype) -> torch.Tensor | None:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import torch
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from .attributes import address_of
+from .bodies import WatchingMode
 from .modules import put_back
 
 _UNKNOWN = {
@@ -45,10 +45,8 @@ _LOOKUPS = (torch.ops.aten.embedding, torch.ops.aten.index_select, torch.ops.ate
 """What PyTorch's older exporter writes as a Gather of rows."""
 
 
-class Watch(TorchDispatchMode):
+class Watch(WatchingMode):
     """Sees every operator that runs: embeddings with a padding row, what writes into parameters, and what draws random numbers."""
-
-    supports_higher_order_operators = True  # whose graphs it does not look into
 
     def __init__(self, parameters: dict[str, torch.nn.Parameter]) -> None:
         super().__init__()

@@ -177,6 +177,34 @@ class GoldenTest(ExportCase):
         with self.refusal("steps is -1"):
             accc_export.golden(nn.Linear(4, 3), torch.randn(5, 4), self.folder / "none", **settings | {"steps": -1})
 
+    def test_branches(self):
+        """What a branch holds has its gradient there, and the types that it computes in count."""
+
+        class Branches(nn.Module):
+            def __init__(self, dtype):
+                super().__init__()
+                self.linear, self.held, self.other, self.dtype = nn.Linear(3, 3), nn.Linear(3, 3), nn.Linear(3, 3), dtype
+
+            def forward(self, x):
+                def rounded(y):
+                    return (self.held(y).to(self.dtype) * 3).to(y.dtype)
+
+                return {"loss": torch.cond(x.sum() > -100, rounded, lambda y: self.other(y).sin(), (self.linear(x),)).square().sum()}
+
+        settings = {"loss": "output:loss", "exporter": "torch.export", "steps": 1, "noise": False}
+        for dtype in (torch.float32, torch.bfloat16):
+            with self.subTest(dtype=dtype):
+                folder, module, x = self.folder / str(dtype), Branches(dtype), torch.randn(4, 3)
+                accc_export.golden(module, {"x": x}, folder, **settings)
+                golden, double = (load_file(folder / f"{file}.safetensors") for file in ("golden", "golden64"))
+                self.assertEqual(json.loads((folder / "meta.json").read_text()).get("half", False), dtype == torch.bfloat16)
+                error = abs(golden["loss"] - double["loss"]).item() / double["loss"].item()
+                self.assertEqual(error > 1e-6, dtype == torch.bfloat16)
+                module(x)["loss"].backward()
+                for name, parameter in module.named_parameters():
+                    torch.testing.assert_close(golden[f"grad.{name}"], parameter.grad)
+                self.compare(folder)
+
     def test_parameter_groups(self):
         module, x, y = nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 3)), torch.randn(5, 4), torch.randn(5, 3)
         groups = [("0.weight", "muon,lr=0.1"), ("bias$", "lr=0.01")]

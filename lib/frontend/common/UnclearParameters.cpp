@@ -63,6 +63,8 @@ UnclearParameters::Uses UnclearParameters::usesOf(Value parameter) const {
       } else if (isOfClass(*user, FusionClass::Pointwise)) {
         uses.isOnData |= origins.lookup(user->getResult(0)) == Origin::Data;
         uses.isBias &= isBias(user, value);
+      } else if (isa<prim::ScatterOp>(user)) {
+        uses.isScattered = true;
       } else if (!isa<func::ReturnOp>(user)) {
         uses.isArithmetic = false;
       }
@@ -126,5 +128,7 @@ std::string UnclearParameters::why(const Variable &variable) const {
     return uses.isBias && variable.weight.type.getRank() > 0 ? "" : because("a single number");
   if (uses.isOnData)
     return because("arithmetic on the input data");
+  if (uses.isScattered)
+    return because("written by a scatter, or written into");
   return variable.proof == Proof::MadeUp ? because("made by the exporter or an optimizer") : "";
 }

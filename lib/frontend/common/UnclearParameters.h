@@ -15,6 +15,7 @@ namespace accc::frontend {
 ///
 ///   - a single number of arithmetic: the scale of an attention, an epsilon, a trained temperature;
 ///   - what arithmetic on the input data reads: a mean and a deviation, or a trained scale;
+///   - what a scatter writes or writes into: zeros, a mask, or a trained token;
 ///   - what arithmetic reads and an exporter or an optimizer computed of other values.
 class UnclearParameters {
 public:
@@ -31,7 +32,7 @@ private:
   Origin originOf(mlir::Operation &op) const;
 
   struct Uses {
-    bool isArithmetic = true, isOnData = false, isBias = true;
+    bool isArithmetic = true, isOnData = false, isBias = true, isScattered = false;
   };
   Uses usesOf(mlir::Value parameter) const;
 

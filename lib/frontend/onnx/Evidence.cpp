@@ -234,6 +234,14 @@ bool accc::onnx_import::isOfOptimizer(llvm::StringRef name) {
   return name.consume_front("_v_") && !name.empty() && llvm::all_of(name, llvm::isDigit);
 }
 
+bool accc::onnx_import::isNameOfStopGradient(llvm::StringRef name) {
+  name = name.substr(name.rfind('/') + 1); // npos + 1 is 0
+  if (!name.consume_front("stop_out"))
+    return false;
+  return name.empty() ||
+         (name.consume_front("_") && !name.empty() && llvm::all_of(name, llvm::isDigit));
+}
+
 llvm::StringRef accc::onnx_import::ownerOf(llvm::StringRef name) {
   return name.contains('.') ? name.rsplit('.').first : llvm::StringRef();
 }

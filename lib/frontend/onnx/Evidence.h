@@ -118,6 +118,9 @@ bool writesConstantsAsInitializers(const onnx::ModelProto &model);
 /// Whether an optimizer for inference gave the value its name: onnxsim ("_v_12") or ONNX Runtime,
 /// which says what it fused ("ConvBnFusion_W_fc.weight").
 bool isOfOptimizer(llvm::StringRef name);
+/// Whether jax2onnx names a result of jax.lax.stop_gradient so: "stop_out_1", and in a loop
+/// "scan_loop_0/stop_out_1".
+bool isNameOfStopGradient(llvm::StringRef name);
 /// "encoder.layer.0" of "encoder.layer.0.weight", and "weight".
 llvm::StringRef ownerOf(llvm::StringRef name);
 llvm::StringRef leafOf(llvm::StringRef name);

@@ -79,6 +79,10 @@ bool GraphImporter::writtenByPyTorch() const {
   return StringRef(model->producer_name()).starts_with("pytorch");
 }
 
+bool GraphImporter::writtenByJax() const {
+  return StringRef(model->producer_name()).starts_with("jax2onnx");
+}
+
 std::optional<int64_t> GraphImporter::paddingIndex(Value variable) {
   const Variable *found = findVariable(outsideBranch(variable));
   return found && state.exported ? state.exported->lookup(found->name).paddingIndex : std::nullopt;

@@ -59,6 +59,7 @@ public:
   // ---- for rules ----
   TensorReader &tensors() { return tensorReader; }
   bool writtenByPyTorch() const;
+  bool writtenByJax() const;
   /// The file was written by accc's own exporter, which keeps the mode of every module.
   bool writtenForTraining() const { return state.exported.has_value(); }
   /// What only an option says of a model that is trained. Each notes that the model asks for it.

@@ -199,6 +199,7 @@ Entities oneHot(Node &node) {
   int64_t rank = indices.rank() + 1, axis = node.axis(node.integer("axis", -1), rank);
   if (values.rank() != 1 || values.dim(0) != 2)
     fail("the values must be [off, on]");
+  node.importer().markUnclear(values.get(), "the numbers of a one-hot encoding");
   if (depth < 0 || depth > int64_t(1) << 40)
     fail("the depth is " + Twine(depth));
   Type i64 = node.builder().getI64Type();

@@ -2,6 +2,8 @@
 // The shape of tensors: what rearranges elements without computing with them.
 #include "frontend/common/Gradient.h"
 #include "frontend/common/Indexing.h"
+#include "frontend/onnx/Evidence.h"
+#include "frontend/onnx/GraphImporter.h"
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/Tensors.h"
 
@@ -14,11 +16,16 @@ using accc::prim::Tensor;
 
 namespace {
 
-/// PyTorch's dynamo exporter writes detach() so, too.
-Entities identity(Node &node) {
+/// What PyTorch's dynamo exporter writes for detach(), and jax2onnx for stop_gradient, which it
+/// names the result after.
+bool isGradientStop(Node &node) {
   std::optional<TorchCall> call = node.torchCall();
-  bool isStop = call && stopsGradient(*call) && !node.isKnown(0);
-  if (isStop && isDifferentiable(node.in(0).type()))
+  bool isOfJax = node.importer().writtenByJax() && isNameOfStopGradient(node.proto().output(0));
+  return isOfJax || (call && stopsGradient(*call));
+}
+
+Entities identity(Node &node) {
+  if (isGradientStop(node) && !node.isKnown(0) && isDifferentiable(node.in(0).type()))
     return {detach(node.in(0))};
   return {node.entity(0)};
 }

@@ -152,6 +152,29 @@ TEST_CASE("a state that a recurrent layer starts from may be a parameter or a co
   CHECK(model.argument("b", "accc.unclear").empty());
 }
 
+TEST_CASE(
+    "numbers of a one-hot encoding, and what a scatter takes, may be parameters or constants") {
+  auto model = importText(R"(
+    g (float[3,2] x, int64[2,1] i) => (float[3,2] y)
+      <float[2,2] w = {1,2,3,4}, float[2] numbers = {0,1}, int64 depth = {2}, float[3,2] ones = {1,1,1,1,1,1},
+       float[4] token = {0,0,0,0}, int64[2] shape = {2,2}, int64[3] at = {1,0,1}, float[3,2] table = {1,2,3,4,5,6}> {
+      hidden = MatMul(x, w)
+      hot = OneHot(at, depth, numbers)
+      chosen = Mul(hidden, hot)
+      rows = Reshape(token, shape)
+      into = ScatterND(ones, i, rows)
+      first = ScatterND(table, i, rows)
+      seen = Gather(table, at)
+      y = Sum(chosen, into, first, seen)
+    })");
+  REQUIRE(model.problems().empty());
+  auto why = [&](const char *name) { return model.argument(name, "accc.unclear"); };
+  CHECK(why("numbers") == "the numbers of a one-hot encoding: [2] of 0, 1");
+  CHECK(why("ones") == "written by a scatter, or written into: [3, 2] of 1, 1, 1, ...");
+  CHECK(why("token") == "written by a scatter, or written into: [4] of 0, 0, 0, ...");
+  CHECK(why("table").empty()); // a lookup table in another place
+}
+
 TEST_CASE("operators of ONNX Runtime are refused with the file to compile in place of it") {
   CHECK_THAT(
       importBytes(modelBytes("g (float[2] x) => (float[2] y) { y = com.microsoft.FastGelu(x) }"))

@@ -198,3 +198,23 @@ TEST_CASE("a 0 in the shape of a reshape copies, or with allowzero is 0") {
                          "<allowzero = 1> (x, s) }");
   CHECK_THAT(zero.text(), Contains("tensor<3x0xf32>"));
 }
+
+TEST_CASE("jax2onnx writes stop_gradient as an Identity whose result it names so") {
+  auto isStop = [](const char *name, const char *producer) {
+    std::string text =
+        "g (float[4] x) => (float[4] y) <float[4] w = {1, 2, 3, 4}> { p = Mul (x, w) ";
+    text += "s = Identity (p) y = Mul (p, s) }";
+    onnx::ModelProto model;
+    REQUIRE(model.ParseFromString(modelBytes(text.c_str(), 21, producer)));
+    onnx::GraphProto &graph = *model.mutable_graph();
+    graph.mutable_node(1)->set_output(0, name);
+    graph.mutable_node(2)->set_input(1, name);
+    return importBytes(model.SerializeAsString()).text().find("prim.bitcast") != std::string::npos;
+  };
+  for (const char *name : {"stop_out", "stop_out_12", "scan_loop_0/stop_out_1"}) {
+    CHECK(isStop(name, "jax2onnx"));
+    CHECK_FALSE(isStop(name, "another"));
+  }
+  for (const char *name : {"stop_out_", "stop_output", "loop_const_out_0"})
+    CHECK_FALSE(isStop(name, "jax2onnx"));
+}

@@ -127,6 +127,23 @@ IValue Interpreter::readAttribute(const IValue &object, const std::string &name)
   fail("an object of the class '" + holder->type->name + "' has no attribute '" + name + "'");
 }
 
+/// Of an nn.ModuleList the part at a position, of an nn.ModuleDict that of a key: both call their
+/// parts so.
+static std::optional<IValue> partOf(const Object &container, const IValue &index) {
+  auto isPosition = [](StringRef name) { return llvm::all_of(name, llvm::isDigit); };
+  std::string name;
+  if (const std::string *key = index.get<std::string>())
+    name = *key;
+  else
+    name = std::to_string(positionIn(
+        static_cast<size_t>(llvm::count_if(
+            container.attributes, [&](const auto &entry) { return isPosition(entry.first); })),
+        index));
+  auto found = container.attributes.find(name);
+  Object *part = found == container.attributes.end() ? nullptr : found->second.object();
+  return part && part->path ? std::optional<IValue>(found->second) : std::nullopt;
+}
+
 IValue Interpreter::evaluateSubscript(const Expression &expression, Frame &frame) {
   if (expression.operands.size() != 2)
     fail("has several indices");
@@ -136,6 +153,9 @@ IValue Interpreter::evaluateSubscript(const Expression &expression, Frame &frame
     return Broken();
   if (std::optional<IValue> element = evaluateBuiltin(heap, "__getitem__", {container, index}))
     return *element;
+  if (Object *module = container.object(); module && module->path)
+    if (std::optional<IValue> part = partOf(*module, index))
+      return *part;
   fail("cannot take an element of " + kindOf(container));
 }
 

@@ -81,6 +81,49 @@ class Held(nn.Module):
         return self.layer(batch["Words"] + batch["b.1"] + levels[0] * levels[1]) + pair[0] * pair[1]
 
 
+@torch.jit.interface
+class Layer(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        pass
+
+
+class Gate(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(4))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * torch.sigmoid(self.weight)
+
+
+class Dense(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.tanh(self.linear(x))
+
+
+class Interfaces(nn.Module):
+    """Parts that are chosen by positions and keys that forward computes, which an interface makes possible."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([Dense(), Gate(), Dense()])
+        self.named = nn.ModuleDict({"gate": Gate(), "dense": Dense()})
+        self.order = [2, 0, -2]
+
+    def forward(self, x: Tensor) -> Dict[str, Tensor]:
+        for position in self.order:
+            layer: Layer = self.layers[position]
+            x = layer.forward(x)
+        for key in ["dense", "gate"]:
+            part: Layer = self.named[key]
+            x = x + part.forward(x)
+        return {"loss": x.square().mean(), "x": x}
+
+
 @torch.jit.script
 class Counter:
     """An object of the program, whose methods change it."""

@@ -66,6 +66,7 @@ CASES = {
     "masked": (modules.Masked, {"x": numbers(7, 4)}, ["x=float32[7,4]"], {}),
     "nested": (containers.Nested, NESTED, [f"{name}={describe(x)}" for name, x in flat(NESTED, is_given=True).items()], {}),
     "python": (containers.Python, {"x": numbers(4, 6)}, ["x=float32[4,6]"], {}),
+    "interfaces": (containers.Interfaces, {"x": numbers(5, 4)}, ["x=float32[5,4]"], {}),
     "layouts": (layouts.Layouts, {"x": numbers(2, 3, 4, 5)}, ["x=float32[2,3,4,5]"], {}),
     "sequence": (modules.Sequence, {"x": numbers(2, 5, 4)}, ["x=float32[2,5,4]"], {}),
 }

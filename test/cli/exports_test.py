@@ -130,14 +130,15 @@ class Exports(CommandLineTest):
         row = 6 * 4  # of the padding word, which only the head trains
         self.assertNotEqual(found["head.weight"][2][:row], golden["before.head.weight"][2][:row])
 
-    def test_a_parameter_of_the_metadata_that_the_file_does_not_hold(self):
+    def test_what_the_metadata_names_and_the_file_does_not_hold(self):
         model = (EXPORTS / "marked" / "marked.onnx").read_bytes()
-        self.assertEqual(model.count(b'"embedding.weight"'), 1)
-        (self.folder / "less.onnx").write_bytes(model.replace(b'"embedding.weight"', b'"embedding.wright"'))
         options = ["--loss", "cross_entropy,class_dim=-1", "--optimizer", "sgd"]
-        _, error = self.accc("check", "less.onnx", *options, code=DATA)
-        self.assertIn("1 parameter that is not in the file", error)
-        self.assertIn("'embedding.wright'", error)
+        for name, other in (b"embedding.weight", b"embedding.wright"), (b"scale", b"skale"):
+            self.assertEqual(model.count(b'"%b"' % name), 1)
+            (self.folder / "less.onnx").write_bytes(model.replace(b'"%b"' % name, b'"%b"' % other))
+            _, error = self.accc("check", "less.onnx", *options, code=DATA)
+            self.assertIn("1 parameter or buffer that is not in the file", error)
+            self.assertIn(f"'{other.decode()}'", error)
 
     def test_malformed_metadata(self):
         model = (EXPORTS / "marked" / "marked.onnx").read_bytes()

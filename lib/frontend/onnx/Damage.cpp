@@ -29,8 +29,9 @@ static Words wordsFor(Loss loss) {
     return {"parameter with the values of another, which the module ties to it or not",
             "parameters with the values of others, which the module ties to them or not"};
   case Loss::Missing:
-    return {"parameter that is not in the file, unused by the module or optimised away",
-            "parameters that are not in the file, unused by the module or optimised away"};
+    return {"parameter or buffer that is not in the file, unused by the module or optimised away",
+            "parameters or buffers that are not in the file, unused by the module or optimised "
+            "away"};
   case Loss::DroppedStop:
     return {"place that reads the result of a detach() which the exporter's optimizer removed",
             "places that read the results of detach() which the exporter's optimizer removed"};

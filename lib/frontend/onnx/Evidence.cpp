@@ -222,6 +222,19 @@ std::string accc::onnx_import::moduleOf(llvm::ArrayRef<llvm::StringRef> path, bo
   return module;
 }
 
+bool accc::onnx_import::isOneModule(llvm::StringRef a, llvm::StringRef b) {
+  llvm::SmallVector<llvm::StringRef> as, bs;
+  a.split(as, '.');
+  b.split(bs, '.');
+  auto base = [](llvm::StringRef part) {
+    llvm::StringRef stem = part.rtrim("0123456789");
+    return stem.size() < part.size() && stem.consume_back("_") ? stem : part;
+  };
+  return as.size() == bs.size() && llvm::all_of(llvm::zip(as, bs), [&](auto pair) {
+           return base(std::get<0>(pair)) == base(std::get<1>(pair));
+         });
+}
+
 bool accc::onnx_import::writesConstantsAsInitializers(const onnx::ModelProto &model) {
   llvm::StringRef producer(model.producer_name());
   return producer.starts_with("tf2onnx") || producer.starts_with("jax2onnx");

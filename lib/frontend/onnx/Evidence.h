@@ -110,6 +110,9 @@ llvm::SmallVector<llvm::StringRef> pathOf(const onnx::NodeProto &node);
 /// The module of such a path. A member of a list that is itself a module's call follows the list's
 /// name and repeats it: "layers/layers.0".
 std::string moduleOf(llvm::ArrayRef<llvm::StringRef> path, bool joinsLists);
+/// Whether two names differ at most in the numbers by which paths tell the calls of one module
+/// apart: "fc_1.weight" is of the second call of `fc`.
+bool isOneModule(llvm::StringRef a, llvm::StringRef b);
 
 /// Whether the exporter makes an initialiser of every constant, so that the file does not tell them
 /// from parameters. Others are not known to.

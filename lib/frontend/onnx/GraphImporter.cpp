@@ -144,6 +144,12 @@ std::optional<Entity> GraphImporter::find(StringRef name, Frame &frame) {
   else if (auto sparse = frame.sparseInitializers.find(name);
            sparse != frame.sparseInitializers.end()) {
     DenseElementsAttr value = tensorReader.attribute(*sparse->second);
+    if (importOptions.training && isa<FloatType>(value.getElementType()))
+      remark({.node = name.str(),
+              .message =
+                  "a sparse initializer is a constant, and is not trained; a dense one of the "
+                  "same values is",
+              .severity = Problem::Severity::Warning});
     made =
         Entity(opBuilder.create<prim::ConstantOp>(opBuilder.getUnknownLoc(), value.getType(), value)
                    .getResult());

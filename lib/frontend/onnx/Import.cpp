@@ -13,8 +13,8 @@ using namespace accc;
 using namespace accc::onnx_import;
 
 namespace {
-/// The trained parameters that the metadata names and the file does not hold: it named those that
-/// it held when it was exported.
+/// The trained parameters and the buffers that the metadata names and the file does not hold: it
+/// named those that it held when it was exported.
 void findMissing(const onnx::ModelProto &model, const ExportMetadata &exported,
                  Recovery &recovery) {
   llvm::StringSet<> held;
@@ -22,7 +22,7 @@ void findMissing(const onnx::ModelProto &model, const ExportMetadata &exported,
     held.insert(tensor.name());
   std::set<std::string> missing;
   for (const auto &entry : exported)
-    if (entry.second.isParameter && entry.second.isTrained && !held.contains(entry.first()))
+    if ((!entry.second.isParameter || entry.second.isTrained) && !held.contains(entry.first()))
       missing.insert(entry.first().str());
   for (const std::string &name : missing)
     recovery.damage.add(Loss::Missing, name);

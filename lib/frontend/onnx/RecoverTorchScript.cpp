@@ -35,21 +35,6 @@ bool isProduct(const onnx::NodeProto &node) {
          });
 }
 
-/// Whether two names differ at most in the numbers by which paths tell the calls of one module
-/// apart: "fc_1.weight" is of the second call of `fc`.
-bool isOneModule(llvm::StringRef a, llvm::StringRef b) {
-  llvm::SmallVector<llvm::StringRef> as, bs;
-  a.split(as, '.');
-  b.split(bs, '.');
-  auto base = [](llvm::StringRef part) {
-    llvm::StringRef stem = part.rtrim("0123456789");
-    return stem.size() < part.size() && stem.consume_back("_") ? stem : part;
-  };
-  return as.size() == bs.size() && llvm::all_of(llvm::zip(as, bs), [&](auto pair) {
-           return base(std::get<0>(pair)) == base(std::get<1>(pair));
-         });
-}
-
 class TorchScriptRecovery {
 public:
   TorchScriptRecovery(onnx::ModelProto &model, Recovery &recovery, TensorReader &tensors)

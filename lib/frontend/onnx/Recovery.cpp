@@ -111,6 +111,7 @@ Recovery accc::onnx_import::recoverExport(onnx::ModelProto &model, TensorReader 
   else if (evidence.exporter() == Exporter::TorchExport)
     findFoldedArguments(model, recovery);
   findOptimizers(model, recovery);
+  findMergedParameters(model, evidence, recovery);
   findFoldedConvolutions(model.graph(), recovery);
   return recovery;
 }

@@ -44,6 +44,10 @@ Recovery recoverExport(onnx::ModelProto &model, TensorReader &tensors);
 /// What programs that optimize files for inference did to one.
 void findOptimizers(const onnx::ModelProto &model, Recovery &recovery);
 
+/// Parameters that an optimizer for inference merged, as the graph's normalisations show.
+void findMergedParameters(const onnx::ModelProto &model, const Evidence &evidence,
+                          Recovery &recovery);
+
 /// The parts of recoverExport for one exporter each.
 void recoverTorchExport(onnx::ModelProto &model, const Evidence &evidence, Recovery &recovery,
                         TensorReader &tensors);

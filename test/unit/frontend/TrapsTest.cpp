@@ -218,3 +218,66 @@ TEST_CASE("jax2onnx writes stop_gradient as an Identity whose result it names so
   for (const char *name : {"stop_out_", "stop_output", "loop_const_out_0"})
     CHECK_FALSE(isStop(name, "jax2onnx"));
 }
+
+TEST_CASE("a parameter that is a statistic as well was merged with it") {
+  auto damage = [](const char *norm) {
+    std::string text = "g (float[4,1] x) => (float[4,1] y) <float[1] s = {1}, float[1] b = {0}, "
+                       "float[1] mean = {0}, float[1] var = {1}> { y, m, v = BatchNormalization "
+                       "<training_mode = 1> (x, ";
+    return importText(text + norm + ") }").result.damage;
+  };
+  CHECK(damage("s, b, mean, var").empty());
+  CHECK_THAT(damage("s, b, b, var"), Contains("('b')"));
+  CHECK_THAT(damage("s, b, mean, s"), Contains("('s')"));
+}
+
+TEST_CASE("a normalisation that reads parameters of another module reads merged ones") {
+  // Of two layers, or of two calls of one; by a file of PyTorch whose nodes are named or not.
+  auto damage = [](const std::string &second, const std::vector<const char *> &nodes) {
+    std::string text =
+        "g (float[2,3] x) => (float[2,3] z) <float[3] a__weight = {1,1,1}, float[3] "
+        "a__bias = {0,0,0}, float[3] b__weight = {1,1,1}, float[3] b__bias = {0,0,0}, "
+        "float[3] fc__bias = {0,0,0}> { y = LayerNormalization (x, a__weight, "
+        "a__bias) z = LayerNormalization (y, ";
+    onnx::ModelProto model;
+    REQUIRE(model.ParseFromString(modelBytes(text + second + ") }", 17, "pytorch")));
+    for (size_t i = 0; i < nodes.size(); ++i)
+      model.mutable_graph()->mutable_node(static_cast<int>(i))->set_name(nodes[i]);
+    return importBytes(model.SerializeAsString()).result.damage;
+  };
+  CHECK(damage("b__weight, b__bias", {"/a/Norm", "/b/Norm"}).empty());
+  CHECK(damage("b__weight, b__bias", {}).empty());
+  CHECK(damage("a__weight, a__bias", {"/a/Norm", "/a_1/Norm"}).empty()); // called twice
+  CHECK_THAT(damage("a__weight, a__bias", {"/a/Norm", "/b/Norm"}), Contains("('a.weight')"));
+  CHECK_THAT(damage("a__weight, a__bias", {}), Contains("('a.weight')"));
+  CHECK_THAT(damage("b__weight, fc__bias", {"/a/Norm", "/b/Norm"}), Contains("('fc.bias')"));
+}
+
+TEST_CASE("a sparse initializer is not trained, with a warning") {
+  onnx::ModelProto model;
+  REQUIRE(model.ParseFromString(modelBytes(R"(
+    g (float[2,2] x) => (float[2,2] y) <float[2,2] w = {1,2,3,4}, float[2] b = {1,2}> {
+      p = MatMul (x, w) y = Add (p, b) })")));
+  onnx::GraphProto &graph = *model.mutable_graph();
+  onnx::SparseTensorProto &sparse = *graph.add_sparse_initializer();
+  *sparse.mutable_values() = graph.initializer(0);
+  sparse.mutable_values()->clear_dims();
+  sparse.mutable_values()->add_dims(4);
+  onnx::TensorProto &indices = *sparse.mutable_indices();
+  indices.set_data_type(onnx::TensorProto::INT64);
+  indices.add_dims(4);
+  for (int64_t i = 0; i < 4; ++i)
+    indices.add_int64_data(i);
+  for (int64_t extent : {2, 2})
+    sparse.add_dims(extent);
+  graph.mutable_initializer()->DeleteSubrange(0, 1);
+  ImportOptions options;
+  for (bool isTrained : {false, true}) {
+    options.training = isTrained;
+    auto imported = importBytes(model.SerializeAsString(), options);
+    CHECK(imported.role("w") == "none");
+    CHECK(imported.role("b") == "parameter");
+    CHECK((imported.warnings().find("a sparse initializer is a constant") != std::string::npos) ==
+          isTrained);
+  }
+}

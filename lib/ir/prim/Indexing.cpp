@@ -78,13 +78,17 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
   return success();
 }
 
-// Every element of dy goes back to where its value came from; repeated indices add up.
+// Every element of dy goes back to where its value came from; repeated indices add up: in f32, as a
+// sum of 16-bit floats stops growing after some hundreds.
 LogicalResult GatherOp::differentiate(Gradients &gradients) {
   if (!gradients.wants(getData()))
     return success();
   Tensor dy(gradients.builder(), getLoc(), gradients.of(getResult()));
-  Tensor zeros = dy.full(tensorType(getData()), 0.0);
-  gradients.add(getData(), zeros.scatter(dy.wrap(getIndices()), dy, getAxis(), ScatterKind::add));
+  RankedTensorType type = tensorType(getData());
+  Tensor indices = dy.wrap(getIndices()), updates = indices.size() > 1 ? widen(dy) : dy;
+  Tensor zeros = dy.full(type.clone(updates.elementType()), 0.0);
+  Tensor sums = zeros.scatter(indices, updates, getAxis(), ScatterKind::add);
+  gradients.add(getData(), sums.convert(type.getElementType()));
   return success();
 }
 

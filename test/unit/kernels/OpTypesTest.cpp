@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every primitive's kernel against the interpreter, for every element type that the op accepts.
 #include "kernels/Batch.h"
+#include "kernels/Harness.h"
 #include "kernels/OpRows.h"
 
 #include "fusion/Fuse.h"
@@ -117,6 +118,21 @@ TEST_CASE("sums of 16-bit floats accumulate in f32") {
     }
   for (const std::string &failure : batch.run())
     FAIL_CHECK(failure);
+}
+
+TEST_CASE("so do gradients of a gather that meet in one element") {
+  for (std::string type : {"f16", "bf16"}) {
+    std::string from = "tensor<3x" + type + ">", to = "tensor<9000x" + type + ">",
+                text = "func.func @f(%x: " + from + ", %i: tensor<9000xi64>) -> tensor<f32> {\n" +
+                       "  %0 = prim.gather %x, %i {axis = 0 : i64} : (" + from +
+                       ", tensor<9000xi64>) -> " + to + "\n  %1 = prim.convert %0 : (" + to +
+                       ") -> tensor<9000xf32>\n" +
+                       "  %2 = prim.reduce sum %1 {dimensions = array<i64: 0>} : " +
+                       "(tensor<9000xf32>) -> tensor<f32>\n  return %2 : tensor<f32> }";
+    INFO(text);
+    KernelCase test{"gather", text.c_str(), 3, /*tolerance=*/8e-3, /*gradient=*/true};
+    CHECK(runKernelCase(test, "x86-64-v3").error == "");
+  }
 }
 
 TEST_CASE("f16 below the least normal one is no zero") {

@@ -346,9 +346,12 @@ Tensor scatterToElements(WindowScatterOp op, Tensor numbers) {
     at = max(at, 0.0);
   }
   int64_t elements = ReferenceArray::count(geometry.extents);
+  Type type = source.elementType();
+  source = widen(source); // what is between is not rounded
   return source.full(RankedTensorType::get({elements}, source.elementType()), 0.0)
       .scatter(at.reshape({at.size()}), source.reshape({source.size()}), 0, ScatterKind::add)
-      .reshape(geometry.extents);
+      .reshape(geometry.extents)
+      .convert(type);
 }
 
 // ---- the pass ----

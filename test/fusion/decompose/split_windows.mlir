@@ -119,6 +119,15 @@ func.func @scattered_by_many(%x: tensor<300xf32>, %s: tensor<231xf32>) -> tensor
   return %0 : tensor<300xf32>
 }
 
+// What is between is not rounded here, either.
+// CHECK-LABEL: @scattered_by_many_bf16
+// CHECK: prim.scatter {{.*}}kind = #prim<scatter_kind add>{{.*}} -> tensor<300xf32>
+// CHECK-NEXT: prim.convert {{.*}} -> tensor<300xbf16>
+func.func @scattered_by_many_bf16(%n: tensor<231xi8>, %s: tensor<231xbf16>) -> tensor<300xbf16> {
+  %0 = prim.window_scatter %n, %s {extents = array<i64: 300>, window = array<i64: 70>, strides = array<i64: 1>, dilations = array<i64: 1>, pad_low = array<i64: 0>, pad_high = array<i64: 0>} : (tensor<231xi8>, tensor<231xbf16>) -> tensor<300xbf16>
+  return %0 : tensor<300xbf16>
+}
+
 // An element of one window is in no other, whatever the stride.
 // CHECK-LABEL: @scattered_by_one
 // CHECK: prim.window_scatter {{.*}}window = array<i64: 90>

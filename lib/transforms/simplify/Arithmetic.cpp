@@ -98,8 +98,11 @@ LogicalResult simplifyNeg(NegOp op, PatternRewriter &rewriter) {
 // ---- sums of updates ----
 
 /// x + (updates added to zeros) is the updates added to x: the gradient of an embedding that is
-/// also a weight, whose zeros and sum are as large as the weight.
+/// also a weight, whose zeros and sum are as large as the weight. Not of 16-bit floats, where an
+/// update that is far smaller than x is lost, and many are not their sum.
 LogicalResult addToScattered(AddOp op, PatternRewriter &rewriter) {
+  if (isHalf(op.getType().getElementType()))
+    return failure();
   for (auto [sum, x] : {std::pair(op.getLhs(), op.getRhs()), std::pair(op.getRhs(), op.getLhs())}) {
     auto scatter = sum.getDefiningOp<ScatterOp>();
     if (!scatter || scatter.getKind() != ScatterKind::add || !scatter->hasOneUse() ||

@@ -171,6 +171,21 @@ func.func @updates_that_stay(%x: tensor<8x3xf32>, %i: tensor<4xi64>, %u: tensor<
   return %1, %3, %4, %5 : tensor<8x3xf32>, tensor<8x3xf32>, tensor<8x3xf32>, tensor<8x3xf32>
 }
 
+// In 16 bits updates that are far smaller than what they are added to are lost, but for their sum.
+// CHECK-LABEL: @short_updates_that_stay
+// CHECK-COUNT-2: prim.add
+// CHECK: return
+func.func @short_updates_that_stay(%x: tensor<8xbf16>, %y: tensor<8xf16>, %i: tensor<4xi64>, %u: tensor<4xbf16>, %v: tensor<4xf16>)
+    -> (tensor<8xbf16>, tensor<8xf16>) {
+  %zero = prim.constant dense<0.0> : tensor<8xbf16>
+  %none = prim.constant dense<0.0> : tensor<8xf16>
+  %0 = prim.scatter %zero, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<8xbf16>, tensor<4xi64>, tensor<4xbf16>) -> tensor<8xbf16>
+  %1 = prim.add %x, %0 : (tensor<8xbf16>, tensor<8xbf16>) -> tensor<8xbf16>
+  %2 = prim.scatter %none, %i, %v {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<8xf16>, tensor<4xi64>, tensor<4xf16>) -> tensor<8xf16>
+  %3 = prim.add %2, %y : (tensor<8xf16>, tensor<8xf16>) -> tensor<8xf16>
+  return %1, %3 : tensor<8xbf16>, tensor<8xf16>
+}
+
 // Sorts that something else reads as well, and whose slices reach from one end to the other.
 // CHECK-LABEL: @sorts_that_stay
 // CHECK-COUNT-2: prim.sort %arg0 {descending = {{true|false}}, dimension = 0 : i64} : (tensor<9xf32>) -> (tensor<9xf32>, tensor<9xi64>)

@@ -38,11 +38,10 @@ class ValuesTest(ExportCase):
         self.assertFalse(self.path.exists())
 
     def test_writes_that_an_exporter_gets_wrong(self):
-        for part in (lambda y: y.view(-1), lambda y: y.detach()):
-            message = r"other values than the module, by ONNX's reference evaluator \(loss, y\): forward writes into parts"
-            self.refused(message, Overwriting(part), exporter="torchscript")
-            accc_export.export(Overwriting(part), self.x, self.path)
-            self.path.unlink()
+        message = r"other values than the module, by ONNX's reference evaluator \(loss, y\): forward writes into parts"
+        self.refused(message, Overwriting(lambda y: y.view(-1)), exporter="torchscript")
+        accc_export.export(Overwriting(lambda y: y.view(-1)), self.x, self.path)
+        self.path.unlink()
         accc_export.export(Overwriting(lambda y: y), self.x, self.path, exporter="torchscript")
         with self.assertWarnsRegex(accc_export.ExportWarning, "whether it did cannot be told, as the module draws random numbers"):
             dropped = nn.Sequential(nn.Dropout(0.5), Overwriting(lambda y: y.view(-1)))

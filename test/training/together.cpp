@@ -35,12 +35,14 @@ static bool equal(const TensorMap &a, const TensorMap &b) {
   return true;
 }
 
-/// The error of a call, empty where there is none.
-static std::string errorOf(const std::function<void()> &call) {
+/// The message of what the call throws, which must be of this kind where one is given; empty where
+/// it throws nothing.
+static std::string errorOf(const std::function<void()> &call,
+                           std::optional<accc::ErrorKind> kind = std::nullopt) {
   try {
     call();
   } catch (const accc::Error &error) {
-    return error.what();
+    return kind && error.kind() != *kind ? "an error of another kind" : error.what();
   }
   return "";
 }
@@ -320,6 +322,8 @@ private:
                  std::string::npos,
              "other entry points: " + error);
       expect(equal(variables(trainer), before), "a step that does not fit changed something");
+      error = errorOf([&] { trainer.step(batch).wait(); });
+      expect(error.empty(), "a step that fits, behind one that did not: " + error);
     });
   }
 
@@ -336,10 +340,14 @@ private:
       const TensorMap before = variables(trainer);
       if (rank)
         trainer.set_learning_rate(rate / 2);
-      std::string error = errorOf([&] { trainer.step(batch).wait(); });
-      expect(error.find("update by other learning rates (here ") != std::string::npos,
+      std::string error = errorOf([&] { trainer.step(batch).wait(); }, accc::ErrorKind::usage);
+      expect(error.starts_with("train_step: the processes of the group update by other learning "
+                               "rates (here "),
              "other learning rates: " + error);
       expect(equal(variables(trainer), before), "a step by other rates changed something");
+      trainer.session().share_state(); // as the message says
+      error = errorOf([&] { trainer.step(batch).wait(); });
+      expect(error.empty(), "a step by the same rate, behind one by others: " + error);
     });
   }
 

@@ -6,6 +6,7 @@
 #define ACCC_RUNTIME_CORE_DEVICE_H
 
 #include "accc/abi.h"
+#include "accc/error.h"
 #include "accc/group.h"
 #include "accc/tensor.h"
 #include "core/CustomOperators.h"
@@ -59,7 +60,7 @@ public:
   /// Waits until the run in a slot is over and its outputs are written. Returns its accc_status; of
   /// a negative one failure() says why.
   virtual int32_t wait(size_t slot) = 0;
-  virtual std::string failure() const = 0;
+  virtual Error failure() const = 0;
 
   /// From now on measures every launch and call, anew.
   virtual void startProfile() = 0;

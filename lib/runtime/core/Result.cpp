@@ -65,7 +65,7 @@ static std::optional<Error> whyFailed(int32_t status, const detail::EntryState &
                  std::string(entry.name) + ": " + (why.empty() ? entry.errors[dataError] : why));
   }
   if (status == ACCC_CALL_FAILED)
-    return Error(ErrorKind::machine, std::string(entry.name) + ": " + owner.prepared->failure());
+    return owner.prepared->failure();
   if (status == ACCC_OTHER_FAILED)
     return Error(ErrorKind::data, std::string(entry.name) +
                                       ": another process of the group could not take this step, "

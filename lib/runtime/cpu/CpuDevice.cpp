@@ -219,6 +219,11 @@ int64_t CpuEntry::runSteps() {
   return status;
 }
 
+bool CpuEntry::fail(const std::string &why) {
+  callError = Error(ErrorKind::machine, std::string(entry.name) + ": " + why);
+  return false;
+}
+
 bool CpuEntry::runTogether(const accc_step &step) {
   try {
     exchanges.waitBefore(step);
@@ -233,9 +238,13 @@ bool CpuEntry::runTogether(const accc_step &step) {
       status = ACCC_OTHER_FAILED;
     }
     return true;
-  } catch (const std::exception &error) {
-    callError = error.what();
+  } catch (const Error &error) {
+    if (error.kind() != ErrorKind::usage)
+      return fail(error.what());
+    callError = error; // what the processes refuse names the entry
     return false;
+  } catch (const std::exception &error) {
+    return fail(error.what());
   }
 }
 
@@ -253,9 +262,8 @@ bool CpuEntry::runCall(const accc_step &step) {
     });
     return true;
   } catch (const std::exception &error) {
-    callError = isCustom ? error.what()
-                         : "library call " + std::to_string(index) + " failed: " + error.what();
-    return false;
+    return fail(isCustom ? error.what()
+                         : "library call " + std::to_string(index) + " failed: " + error.what());
   }
 }
 

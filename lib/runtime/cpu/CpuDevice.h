@@ -49,7 +49,7 @@ public:
   std::vector<Tensor> outputs(size_t) override { return written; }
   void start(size_t slot, const std::vector<Source> &inputs) override;
   int32_t wait(size_t) override { return static_cast<int32_t>(result); }
-  std::string failure() const override { return callError; }
+  Error failure() const override { return callError; }
   void startProfile() override;
   const std::vector<double> &profile() const override { return seconds; }
 
@@ -65,6 +65,8 @@ private:
   int64_t runSteps();
   /// A collective, or agreement on how to go on. False where the others cannot be reached.
   bool runTogether(const accc_step &step);
+  /// Remembers why a call or an exchange failed; gives false.
+  bool fail(const std::string &why);
   /// A library or custom call; false where it throws.
   bool runCall(const accc_step &step);
   template <typename Work> void measure(Work work);
@@ -84,7 +86,7 @@ private:
   std::vector<Tensor> aligned; // one an input: copies of what does not lie as entries need it
   std::vector<double> seconds; // one for each step; empty unless a profile is taken
   size_t nextStep = 0;         // of the present run
-  std::string callError;       // of the call that failed
+  Error callError{ErrorKind::machine, std::string(entry.name) + ": a call failed"}; // the last one
 };
 
 } // namespace accc::detail

@@ -25,10 +25,24 @@ Exchanges::Exchanges(const accc_entry &entry, GroupThread *others)
 }
 
 void Exchanges::begin(double learningRate) {
-  if (others)
-    others->start([this, learningRate] {
+  if (!others)
+    return;
+  others->start([this, learningRate] {
+    refusal = nullptr;
+    try {
       requireSameForAll(others->group, entry, fingerprint, learningRate);
-    });
+    } catch (const Error &error) {
+      if (error.kind() != ErrorKind::usage)
+        throw;
+      refusal = std::current_exception();
+    }
+  });
+}
+
+void Exchanges::waitFor(uint64_t number) {
+  others->waitFor(number);
+  if (refusal)
+    std::rethrow_exception(refusal);
 }
 
 void Exchanges::waitBefore(const accc_step &step) {
@@ -39,7 +53,7 @@ void Exchanges::waitBefore(const accc_step &step) {
     number = std::max(number, numbers[before]);
   // Those of collectives come after each other by themselves.
   if (number != 0 && step.kind != ACCC_STEP_COLLECTIVE)
-    others->waitFor(number);
+    waitFor(number);
 }
 
 void Exchanges::exchange(const accc_collective &collective, const Piece &piece) {
@@ -94,21 +108,23 @@ void Exchanges::start(const accc_step &step, char *const *buffers) {
     return;
   }
   const accc_collective &collective = entry.collectives[step.index];
-  last = others->start(
-      [this, &collective, pieces = std::move(pieces)] { exchange(collective, std::span(pieces)); });
+  last = others->start([this, &collective, pieces = std::move(pieces)] {
+    if (!refusal)
+      exchange(collective, std::span(pieces));
+  });
   numbers[static_cast<size_t>(&step - entry.steps)] = last;
 }
 
 void Exchanges::finish() {
   if (others && last)
-    others->waitFor(last);
+    waitFor(last);
 }
 
 bool Exchanges::agree(bool couldGoOn) {
   if (!others)
     return couldGoOn;
   bool allGoOn = false;
-  others->waitFor(others->start([&] { allGoOn = isTrueForAll(others->group, couldGoOn); }));
+  waitFor(others->start([&] { allGoOn = !refusal && isTrueForAll(others->group, couldGoOn); }));
   return allGoOn;
 }
 

@@ -18,7 +18,7 @@ public:
   Exchanges(const accc_entry &entry, GroupThread *others);
 
   /// At the start of a run: fails it where the others are about to exchange something else, or to
-  /// update by another learning rate.
+  /// update by another learning rate. All processes refuse such a run alike, and may do another.
   void begin(double learningRate);
   /// Waits until nothing is under way that this step has to wait for. Throws what went wrong in it.
   void waitBefore(const accc_step &step);
@@ -34,6 +34,8 @@ private:
     char *from, *to;
     uint64_t bytes;
   };
+  /// Throws what went wrong until then.
+  void waitFor(uint64_t number);
   void exchange(const accc_collective &collective, const Piece &piece);
   void exchange(const accc_collective &collective, std::span<const Piece> pieces);
 
@@ -42,7 +44,9 @@ private:
   std::vector<std::vector<size_t>> waitsFor; // stepsBesideCollectives
   std::vector<uint64_t> numbers;             // by step: of what was started last, 0: nothing
   uint64_t last = 0;
-  uint64_t fingerprint;      // of the entry
+  uint64_t fingerprint; // of the entry
+  /// Of this run. Only work in the thread's order reads it, and who has waited for such.
+  std::exception_ptr refusal;
   std::vector<char> message; // several tensors
 };
 

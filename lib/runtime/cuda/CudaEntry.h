@@ -55,7 +55,7 @@ public:
     return transfers.sentInput(slot, number);
   }
   int32_t wait(size_t slot) override;
-  std::string failure() const override { return ""; } // what fails throws
+  Error failure() const override { return {ErrorKind::bug, ""}; } // what fails throws
   void startProfile() override;
   const std::vector<double> &profile() const override { return seconds; }
 

@@ -257,7 +257,7 @@ TEST_CASE("cpu: a library call that fails ends the step, and says which it was")
          step = Tensor::of<int64_t>({}, {0});
   prepared->start(0, {{&given.at("x")}, {&given.at("target")}, {&rate}, {&seed}, {&step}});
   CHECK(prepared->wait(0) == ACCC_CALL_FAILED);
-  CHECK_THAT(prepared->failure(), Contains("library call 7 failed: "));
+  CHECK_THAT(std::string(prepared->failure().what()), Contains("library call 7 failed: "));
   device->readState(0, after.data(), after.size());
   CHECK(after == before);
 }

@@ -210,7 +210,7 @@ def _export_program(module, example_inputs, path, dynamic, input_names, output_n
         try:
             if loss is None:
                 program = program_of(module, call, observation, inputs, outputs, axes)
-                verify_program(program, state, observation)
+                verify_program(program, state, observation, axes)
                 check_program(module, call, state, observation, outputs, program)
             else:
                 program = _joint(module, call, inputs, outputs, axes, _loss_of(loss, outputs, target), target, state, observation)
@@ -248,7 +248,7 @@ def _joint(module, call, inputs, outputs, axes, loss, target, state, observation
             if way is joint_of_program:  # of which check_joint can tell nothing where it draws other random numbers
                 check_gradients(module, call, state, observation, outputs, more="")
             program = way(module, call, observation, inputs, outputs, axes, loss)
-            verify_program(program, state, observation)
+            verify_program(program, state, observation, axes)
             check_drawn(program, observation)
             check_joint(module, call, state, observation, outputs, loss, target, program)
             return program

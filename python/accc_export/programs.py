@@ -179,8 +179,9 @@ def _root(node: torch.fx.Node) -> torch.fx.Node:
     return node
 
 
-def verify_program(program: torch.export.ExportedProgram, state: State, observation: Observation) -> None:
-    """Raises ExportError for what the file does not say: parameters that are not in it, and memory that it does not show shared."""
+def verify_program(program: torch.export.ExportedProgram, state: State, observation: Observation, axes: Axes) -> None:
+    """Raises ExportError for what the file does not say: parameters that are not in it, memory that it does not show shared, and dimensions
+    that are to be open and have a size."""
     missing = observation.reached - set(parameters_of(program, state))
     problems = [f"the parameter {name} is missing" for name in sorted(missing)]
     if any(node.op == "call_function" and "_make_dual" in str(node.target) for node in program.graph.nodes):
@@ -190,8 +191,20 @@ def verify_program(program: torch.export.ExportedProgram, state: State, observat
         other = memory.get(buffer.untyped_storage().data_ptr())
         if other is not None and name not in state.persistent:
             problems.append(f"the buffer {name} shares its memory with the parameter {other}, and is stored apart")
+    problems += _fixed_dimensions(program, axes)
     if problems:
         raise ExportError("the exported program is not the module's: " + "; ".join(problems[:20]))
+
+
+def _fixed_dimensions(program: torch.export.ExportedProgram, axes: Axes) -> list[str]:
+    """Joint graphs of some models have them: PyTorch (2.15) fixes, without a word, a size that a pass of its own needs."""
+    problems = []
+    for node in program.graph.find_nodes(op="placeholder"):
+        for axis, dim in axes.get(node.name, {}).items():
+            found = node.meta["val"].shape[axis]
+            if isinstance(found, int) or found.node.expr.is_number:
+                problems.append(f"the dimension {dim} (axis {axis} of {node.name}) is not open, but {found}")
+    return problems
 
 
 def check_drawn(program: torch.export.ExportedProgram, observation: Observation) -> None:

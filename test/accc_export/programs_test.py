@@ -55,6 +55,19 @@ class ProgramsTest(ExportCase):
         self.path.with_suffix(".onnx").unlink()
         self.refused("specialized it to be a constant", accc_export.export, modules.Standing(3), tokens, self.path, dynamic=dynamic)
 
+    def test_open_dimensions_that_pytorch_fixes(self):
+        """In joint graphs of Fourier transforms along some dimensions (2.15)."""
+
+        class Mixed(nn.Linear):
+            def forward(self, x):
+                return {"loss": torch.fft.fftn(super().forward(x), dim=(1, 2)).real.square().mean()}
+
+        dynamic, x = {"batch": {"x": 0}}, {"x": torch.randn(3, 4, 4)}
+        message = r"the dimension batch \(axis 0 of x\) is not open, but 3"
+        self.refused(message, accc_export.export_joint, Mixed(4, 4), x, self.path, loss="output:loss", dynamic=dynamic)
+        accc_export.export_joint(Mixed(4, 4), x, self.path, loss="output:loss")
+        self.assertEqual(accc_export.export(Mixed(4, 4), x, self.path, dynamic=dynamic).dims, {"x.0": 3})
+
     def test_a_teacher_that_follows(self):
         for exporter in ("joint", "torch.export"):
             golden = self.folder / exporter

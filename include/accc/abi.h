@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct or the meaning of a field changes. */
-#define ACCC_ABI_VERSION 10
+#define ACCC_ABI_VERSION 11
 
 /* Alignment of every buffer: the state block, the arena, the constants, every
  * slice of them, and what the runtime passes as inputs and outputs. */
@@ -115,12 +115,14 @@ typedef enum accc_call_kind {
   ACCC_CALL_ATTENTION_BACKWARD = 6
 } accc_call_kind;
 
-/* Strides are in elements. Of (row, column) of each matrix at least one is 1. */
+/* Strides are in elements, and so are the offsets of A's and B's first elements in their buffers,
+ * where others may lie between them. Of (row, column) of each matrix at least one stride is 1. */
 typedef struct accc_matmul {
   int64_t m, n, k;
   int32_t batch_rank; /* <= ACCC_MAX_BATCH_DIMS */
   int32_t accumulate;
   int64_t batch[ACCC_MAX_BATCH_DIMS];
+  int64_t a_offset, b_offset;
   int64_t a_batch_strides[ACCC_MAX_BATCH_DIMS], a_row_stride, a_column_stride;
   int64_t b_batch_strides[ACCC_MAX_BATCH_DIMS], b_row_stride, b_column_stride;
   int64_t c_batch_strides[ACCC_MAX_BATCH_DIMS], c_row_stride, c_column_stride;

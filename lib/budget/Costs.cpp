@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "budget/Costs.h"
 
+#include "ir/prim/ContractionSide.h"
 #include "ir/prim/Cost.h"
-#include "ir/prim/Prim.h"
 #include "support/TensorBytes.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -30,11 +30,24 @@ double Costs::ofFunctions(ArrayRef<Operation *> ops) const {
   return bytes;
 }
 
-double Costs::ofStep(Operation *step) const {
+/// Each operand once; of views, these.
+static double bytesRead(Operation *step) {
   double bytes = 0;
   llvm::SmallSetVector<Value, 8> read(step->operand_begin(), step->operand_end());
+  if (auto gemm = dyn_cast<prim::GemmOp>(step); gemm && gemm.getViews())
+    for (const auto &side :
+         {prim::ContractionSide::lhsOf(gemm), prim::ContractionSide::rhsOf(gemm)}) {
+      read.remove(side.value);
+      bytes += static_cast<double>(
+          tensorBytes(cast<RankedTensorType>(side.value.getType()).clone(side.shape())));
+    }
   for (Value operand : read)
     bytes += static_cast<double>(tensorBytes(operand));
+  return bytes;
+}
+
+double Costs::ofStep(Operation *step) const {
+  double bytes = bytesRead(step);
   for (Value result : step->getResults())
     bytes += static_cast<double>(tensorBytes(result));
   if (step->getNumRegions() == 0) {

@@ -39,13 +39,17 @@ static LogicalResult prepare(Compilation &c) {
 }
 
 static LogicalResult formKernels(Compilation &c, Attempt &attempt) {
+  const auto &[target, archs] = c.branch->choice;
+  // What products read where it lies is part of no kernel. Behind chunks, which are cut of whole
+  // tensors.
+  if (failed(runPass(c, *attempt.module, createViewContractionOperandsPass({target, archs}))))
+    return failure();
   {
     TimedPart part("form-fusions");
     if (failed(formFusions(*attempt.module, c.target(),
                            c.options.report.empty() ? nullptr : &attempt.notes)))
       return failure();
   }
-  const auto &[target, archs] = c.branch->choice;
   // It is known when each gradient is there, and with that what is sent at once. Behind that: the
   // kernels that are joined must not grow any more.
   return failure(

@@ -25,6 +25,19 @@ static double bytesOf(OperandRange buffers) {
   return sum;
 }
 
+/// What a product reads of views of its operands is these.
+static double bytesRead(exec::LibraryCallOp call) {
+  auto views = call.getConfig().getAs<ArrayAttr>("views");
+  if (!views || call.getCallee() != "gemm")
+    return bytesOf(call.getInputs());
+  double sum = bytesOf(call.getInputs().drop_front(2)); // a bias
+  for (Type view : views.getAsValueRange<TypeAttr>()) {
+    auto memref = cast<MemRefType>(view);
+    sum += bytesOf(RankedTensorType::get(memref.getShape(), memref.getElementType()));
+  }
+  return sum;
+}
+
 /// Two for each multiply-add.
 static double flopsOf(exec::LibraryCallOp op) {
   FailureOr<accc_library_call> call = codegen::describeCall(op);
@@ -97,7 +110,7 @@ static json::Object describeStep(Operation &op, SymbolTable &symbols) {
   auto call = cast<exec::LibraryCallOp>(op);
   return json::Object{{"library_call", call.getCallee()},
                       {"flops", flopsOf(call)},
-                      {"bytes", bytesOf(call.getInputs()) + bytesOf(call.getOutputs())}};
+                      {"bytes", bytesRead(call) + bytesOf(call.getOutputs())}};
 }
 
 namespace {

@@ -55,10 +55,10 @@ void addBias(prim::DotGeneralOp op) {
   }
   OpBuilder builder(replaced.getDefiningOp()); // the bias may come after the product
   Tensor bias(builder, added->addition.getLoc(), row);
-  Tensor result = bias.wrap(builder.create<prim::DotGeneralBiasOp>(
-      op.getLoc(), op.getLhs(), op.getRhs(), bias.reshape(added->extents), op.getLhsBatch(),
-      op.getRhsBatch(), op.getLhsContracting(), op.getRhsContracting(), op.getFullPrecision(),
-      isWide));
+  Tensor result = bias.wrap(builder.create<prim::GemmOp>(
+      op.getLoc(), op.getLhs(), op.getRhs(), bias.reshape(added->extents), /*views=*/nullptr,
+      op.getLhsBatch(), op.getRhsBatch(), op.getLhsContracting(), op.getRhsContracting(),
+      op.getFullPrecision(), isWide));
   replaced.replaceAllUsesWith(
       result.reshape(cast<RankedTensorType>(replaced.getType()).getShape()).get());
 }

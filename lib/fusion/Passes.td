@@ -17,13 +17,40 @@ def FuseEpiloguesPass : TargetedPass<"fuse-epilogues"> {
 
     becomes
 
-        %2 = prim.dot_general_bias %x, %w, %b ... -> tensor<8x16xf32>
+        %2 = prim.gemm %x, %w, %b ... -> tensor<8x16xf32>
 
     A wide result (`wide_result`) that is read rounded alone, with a bias that was rounded, is rounded by the
     library as well.
 
     The gradient of a bias, the sum of the result's gradient over its rows, stays a reduction: the kernel
     that makes the result's gradient has it in registers.}];
+  let dependentDialects = ["::accc::prim::PrimDialect"];
+}
+
+def ViewContractionOperandsPass : TargetedPass<"view-contraction-operands"> {
+  let summary = "Lets matrix products read parts of tensors where they lie";
+  let description = [{
+    A library's product reads both factors by strides. A factor that transposes, reshapes and slices take out of a value
+    needs no copy then: the product becomes one of views (prim.gemm).
+
+        %qkv = prim.gemm %x, %w, %b ... -> tensor<64x197x2304xf32>
+        %0 = prim.slice %qkv {limits = array<i64: 64, 197, 768>, starts = array<i64: 0, 0, 0>, ...}
+        %q = prim.reshape %0 : (tensor<64x197x768xf32>) -> tensor<64x197x12x64xf32>
+        ...                                                // %k
+        %scores = prim.dot_general %q, %k {lhs_batch = array<i64: 0, 2>, lhs_contracting = array<i64: 3>, ...}
+
+    becomes
+
+        %scores = prim.gemm %qkv, %qkv {views = [
+            memref<64x197x12x64xf32, strided<[453888, 2304, 64, 1]>>,
+            memref<64x197x12x64xf32, strided<[453888, 2304, 64, 1], offset: 768>>], ...}
+
+    The value has to be kept in memory for them then. It must therefore be an argument, which is there anyway, or have
+    no more elements than the copies that are no longer made. A copy is made as before if another op needs it, or if
+    the library does not read the view, or not as fast (Target::runsInLibrary).
+
+    Runs when kernels are about to be formed: all other passes see products of whole tensors, which can be
+    computed in chunks, and biases have found their products.}];
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 

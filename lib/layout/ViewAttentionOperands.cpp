@@ -21,44 +21,17 @@ namespace {
 
 RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-/// A tensor, and a view of it.
-struct Viewed {
-  Value tensor;
-  StridedView view;
-
-  bool operator==(const Viewed &) const = default;
-};
-
-Viewed whole(Value tensor) { return {tensor, StridedView::all(typeOf(tensor).getShape())}; }
+ViewOf whole(Value tensor) { return {tensor, StridedView::all(typeOf(tensor).getShape())}; }
 
 // ---- what is read ----
 
-/// The tensor that a value is made of by transposes, reshapes and slices alone, as far up as it is
-/// a view of.
-Viewed sourceOf(Value value) {
-  SmallVector<Operation *> chain; // the last one first
-  for (Operation *op = value.getDefiningOp(); isa_and_nonnull<TransposeOp, ReshapeOp, SliceOp>(op);
-       op = op->getOperand(0).getDefiningOp())
-    chain.push_back(op);
-  for (auto rest = ArrayRef(chain); !rest.empty(); rest = rest.drop_back()) {
-    Value tensor = rest.back()->getOperand(0);
-    std::optional<StridedView> view = StridedView::all(typeOf(tensor).getShape());
-    for (Operation *op : llvm::reverse(rest))
-      if (view)
-        view = view->through(op);
-    if (view)
-      return {tensor, *view};
-  }
-  return whole(value);
-}
-
 /// What the values are views of. Not where that is more than they are together: it would be kept in
 /// memory for them.
-SmallVector<Viewed> sourcesOf(ArrayRef<Value> values) {
-  SmallVector<Viewed> sources;
+SmallVector<ViewOf> sourcesOf(ArrayRef<Value> values) {
+  SmallVector<ViewOf> sources;
   llvm::MapVector<Value, int64_t> read; // elements
   for (Value value : values) {
-    Viewed source = sourceOf(value);
+    ViewOf source = furthestView(value);
     if (!llvm::is_contained(sources, source))
       read[source.tensor] += source.view.elements();
     sources.push_back(source);
@@ -219,10 +192,10 @@ public:
 
 private:
   /// Of what is read and then of the results, in the order of these.
-  SmallVector<StridedView> viewsOf(ArrayRef<Viewed> sources, ArrayRef<Value> results,
+  SmallVector<StridedView> viewsOf(ArrayRef<ViewOf> sources, ArrayRef<Value> results,
                                    ArrayRef<Written> written) const {
     SmallVector<StridedView> views;
-    for (const Viewed &source : sources)
+    for (const ViewOf &source : sources)
       views.push_back(source.view);
     for (Value result : results)
       for (const Written &each : written)
@@ -274,7 +247,7 @@ private:
   }
 
   void runOn(AttentionOp forward) {
-    SmallVector<Viewed> sources = sourcesOf({forward.getQ(), forward.getK(), forward.getV()});
+    SmallVector<ViewOf> sources = sourcesOf({forward.getQ(), forward.getK(), forward.getV()});
     Value result = forward.getResult();
     SmallVector<Written> written = findWritten(forward, {result}, element);
     SmallVector<StridedView> views = viewsOf(sources, {result}, written);
@@ -289,7 +262,7 @@ private:
   }
 
   void runOn(AttentionBackwardOp backward) {
-    SmallVector<Viewed> sources = sourcesOf({backward.getQ(), backward.getK(), backward.getV()});
+    SmallVector<ViewOf> sources = sourcesOf({backward.getQ(), backward.getK(), backward.getV()});
     for (Value value : {Value(backward.getY()), Value(backward.getDy())})
       llvm::append_range(sources, sourcesOf({value}));
     SmallVector<Value> results = llvm::to_vector_of<Value>(backward->getResults());

@@ -137,7 +137,8 @@ public:
 
   // ---- Libraries ----
   /// Whether a library runs the op, which then becomes no part of a kernel. Of calls, all but some
-  /// attentions are: those are contractions before any kernel is formed (ExpandAttention).
+  /// attentions and products of views are: the former are contractions before any kernel is formed
+  /// (ExpandAttention), the latter are not made (ViewContractionOperands).
   virtual bool runsInLibrary(mlir::Operation *op) const = 0;
   /// Whether a library runs attentions of some types whole: what runsInLibrary() says of each.
   virtual bool hasAttention() const = 0;

@@ -18,20 +18,26 @@ RankedTensorType tensorOf(Value buffer) {
   return cast<exec::BufferType>(buffer.getType()).getTensor();
 }
 
-SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> strides(shape.size(), 1);
-  for (size_t i = shape.size(); i-- > 1;)
-    strides[i - 1] = strides[i] * shape[i];
-  return strides;
-}
-
 ArrayRef<int64_t> dims(DictionaryAttr config, StringRef name) {
   return cast<DenseI64ArrayAttr>(config.get(name)).asArrayRef();
 }
 
+/// The views that the call's configuration gives, or else all of each of these tensors.
+SmallVector<prim::StridedView> viewsOf(exec::LibraryCallOp call, ArrayRef<Value> tensors) {
+  SmallVector<prim::StridedView> views;
+  if (auto given = call.getConfig().getAs<ArrayAttr>("views"))
+    for (size_t i = 0; i < given.size(); ++i)
+      views.push_back(prim::StridedView::at(given, i));
+  else
+    for (Value tensor : tensors)
+      views.push_back(prim::StridedView::all(tensorOf(tensor).getShape()));
+  return views;
+}
+
 LogicalResult describeMatmul(exec::LibraryCallOp call, accc_matmul &m) {
   DictionaryAttr config = call.getConfig();
-  RankedTensorType types[2] = {tensorOf(call.getInputs()[0]), tensorOf(call.getInputs()[1])};
+  SmallVector<prim::StridedView> factors =
+      viewsOf(call, {call.getInputs()[0], call.getInputs()[1]});
   ArrayRef<int64_t> batch[2] = {dims(config, "lhs_batch"), dims(config, "rhs_batch")};
   ArrayRef<int64_t> contracting[2] = {dims(config, "lhs_contracting"),
                                       dims(config, "rhs_contracting")};
@@ -41,17 +47,17 @@ LogicalResult describeMatmul(exec::LibraryCallOp call, accc_matmul &m) {
   int64_t free[2], freeStride[2], inner[2], innerStride[2];
   int64_t panels = 1, panelStride = 0; // of the right operand
   for (int side = 0; side < 2; ++side) {
-    ArrayRef<int64_t> shape = types[side].getShape();
-    SmallVector<int64_t> strides = stridesOf(shape), rest;
-    for (int64_t d = 0; d < types[side].getRank(); ++d)
+    const prim::StridedView &factor = factors[side];
+    SmallVector<int64_t> rest;
+    for (int64_t d = 0; d < static_cast<int64_t>(factor.shape.size()); ++d)
       if (!llvm::is_contained(batch[side], d) && !llvm::is_contained(contracting[side], d))
         rest.push_back(d);
-    auto k = prim::mergeDimensions(shape, contracting[side]),
-         f = prim::mergeDimensions(shape, rest);
+    auto k = prim::mergeDimensions(factor, contracting[side]),
+         f = prim::mergeDimensions(factor, rest);
     if (!f && side == 1) {
-      panels = shape[rest[0]];
-      panelStride = strides[rest[0]];
-      f = prim::mergeDimensions(shape, ArrayRef(rest).drop_front());
+      panels = factor.shape[rest[0]];
+      panelStride = factor.strides[rest[0]];
+      f = prim::mergeDimensions(factor, ArrayRef(rest).drop_front());
     }
     if (!k || !f)
       return emitBug(call.getLoc()) << "the dimensions of a contraction were not made contiguous";
@@ -61,10 +67,12 @@ LogicalResult describeMatmul(exec::LibraryCallOp call, accc_matmul &m) {
     innerStride[side] = k->stride;
     int64_t *batchStrides = side == 0 ? m.a_batch_strides : m.b_batch_strides;
     for (auto [i, d] : llvm::enumerate(batch[side])) {
-      m.batch[i] = shape[d];
-      batchStrides[i] = strides[d];
+      m.batch[i] = factor.shape[d];
+      batchStrides[i] = factor.strides[d];
     }
   }
+  m.a_offset = factors[0].offset;
+  m.b_offset = factors[1].offset;
   m.m = free[0];
   m.n = free[1];
   m.k = inner[0];
@@ -145,18 +153,6 @@ accc_head_view describeView(const prim::StridedView &view) {
   return {view.offset, {view.strides[0], view.strides[2], view.strides[1]}};
 }
 
-/// The views that the call's configuration gives, or else all of each of these tensors.
-SmallVector<prim::StridedView> viewsOf(exec::LibraryCallOp call, ArrayRef<Value> tensors) {
-  SmallVector<prim::StridedView> views;
-  if (auto types = call.getConfig().getAs<ArrayAttr>("views"))
-    for (Type type : types.getAsValueRange<TypeAttr>())
-      views.push_back(*prim::StridedView::of(cast<MemRefType>(type)));
-  else
-    for (Value tensor : tensors)
-      views.push_back(prim::StridedView::all(tensorOf(tensor).getShape()));
-  return views;
-}
-
 accc_attention describeAttention(exec::LibraryCallOp call, bool isBackward) {
   OperandRange in = call.getInputs(), out = call.getOutputs();
   SmallVector<Value> tensors = {in[0], in[1], in[2]};
@@ -176,9 +172,9 @@ accc_attention describeAttention(exec::LibraryCallOp call, bool isBackward) {
   a.has_bias = in.size() > biasAt;
   if (a.has_bias) {
     RankedTensorType bias = tensorOf(in[static_cast<unsigned>(biasAt)]);
-    SmallVector<int64_t> strides = stridesOf(bias.getShape());
+    auto all = prim::StridedView::all(bias.getShape());
     for (unsigned d = 0; d < 3; ++d)
-      a.bias_strides[d] = bias.getDimSize(d) == 1 ? 0 : strides[d];
+      a.bias_strides[d] = bias.getDimSize(d) == 1 ? 0 : all.strides[d];
   }
   a.scale = cast<FloatAttr>(call.getConfig().get("scale")).getValueAsDouble();
   a.causal = cast<BoolAttr>(call.getConfig().get("causal")).getValue();
@@ -198,9 +194,9 @@ FailureOr<accc_library_call> codegen::describeCall(exec::LibraryCallOp call, acc
     dtype = dtypeOf(type.getElementType());
   StringRef callee = call.getCallee();
   LogicalResult status = failure();
-  if (callee == "dot_general" || callee == "dot_general_bias") {
+  if (callee == "dot_general" || callee == "gemm") {
     result.kind = ACCC_CALL_MATMUL;
-    result.epilogue = callee == "dot_general" ? ACCC_EPILOGUE_NONE : ACCC_EPILOGUE_BIAS;
+    result.epilogue = call.getInputs().size() > 2 ? ACCC_EPILOGUE_BIAS : ACCC_EPILOGUE_NONE;
     status = describeMatmul(call, result.u.matmul);
   } else if (callee == "convolution") {
     result.kind = ACCC_CALL_CONVOLUTION;

@@ -99,8 +99,8 @@ def Exec_LaunchEachOp : Exec_Op<"launch_each", [AttrSizedOperandSegments]> {
 def Exec_LibraryCallOp : Exec_Op<"library_call", [AttrSizedOperandSegments]> {
   let summary = "runs a contraction or an attention in a library";
   let description = [{
-    `callee` is the mnemonic of the prim op (dot_general, dot_general_bias, convolution,
-    convolution_backward_data, convolution_backward_weights, attention, attention_backward) and `config` its attributes.}];
+    `callee` is the mnemonic of the prim op (dot_general, gemm, convolution, convolution_backward_data, convolution_backward_weights, attention, attention_backward,
+    strided_attention, strided_attention_backward) and `config` its attributes.}];
   let arguments = (ins StrAttr:$callee, DictionaryAttr:$config, Variadic<Exec_Buffer>:$inputs,
                        Variadic<Exec_Buffer>:$outputs);
   let assemblyFormat = "$callee $config `(` $inputs `)` `->` `(` $outputs `)` attr-dict `:` type($inputs) `->` type($outputs)";

@@ -7,14 +7,20 @@ using namespace mlir;
 using namespace accc;
 using namespace accc::prim;
 
+static std::optional<StridedView> viewOf(MatrixProduct op, size_t side) {
+  auto gemm = dyn_cast<GemmOp>(*op);
+  ArrayAttr views = gemm ? gemm.getViewsAttr() : ArrayAttr();
+  return views ? std::optional(StridedView::at(views, side)) : std::nullopt;
+}
+
 ContractionSide ContractionSide::lhsOf(MatrixProduct op) {
   return {op.getLhs(), SmallVector<int64_t>(op.getLhsBatch()),
-          SmallVector<int64_t>(op.getLhsContracting())};
+          SmallVector<int64_t>(op.getLhsContracting()), viewOf(op, 0)};
 }
 
 ContractionSide ContractionSide::rhsOf(MatrixProduct op) {
   return {op.getRhs(), SmallVector<int64_t>(op.getRhsBatch()),
-          SmallVector<int64_t>(op.getRhsContracting())};
+          SmallVector<int64_t>(op.getRhsContracting()), viewOf(op, 1)};
 }
 
 SmallVector<int64_t> ContractionSide::free() const {
@@ -26,8 +32,9 @@ SmallVector<int64_t> ContractionSide::free() const {
 }
 
 bool ContractionSide::isReadable() const {
-  auto outer = prim::mergeDimensions(shape(), free());
-  auto inner = prim::mergeDimensions(shape(), contracting);
+  StridedView lies = view.value_or(StridedView::all(shape()));
+  auto outer = prim::mergeDimensions(lies, free());
+  auto inner = prim::mergeDimensions(lies, contracting);
   if (!outer || !inner)
     return false;
   if (outer->extent == 1 || inner->extent == 1) // a vector; of one element it may lie anywhere

@@ -4,18 +4,23 @@
 #define ACCC_IR_PRIM_CONTRACTIONSIDE_H
 
 #include "ir/prim/Prim.h"
+#include "ir/prim/StridedView.h"
 
 namespace accc::prim {
 
 struct ContractionSide {
   mlir::Value value;
   llvm::SmallVector<int64_t> batch, contracting;
+  /// Where the factor's elements are in the value, if it is not the value itself.
+  std::optional<StridedView> view = std::nullopt;
 
   static ContractionSide lhsOf(MatrixProduct op);
   static ContractionSide rhsOf(MatrixProduct op);
 
+  /// The factor's.
   llvm::ArrayRef<int64_t> shape() const {
-    return mlir::cast<mlir::RankedTensorType>(value.getType()).getShape();
+    return view ? llvm::ArrayRef<int64_t>(view->shape)
+                : mlir::cast<mlir::RankedTensorType>(value.getType()).getShape();
   }
 
   /// Neither batch nor contracting, in operand order.

@@ -2,8 +2,9 @@
 // Matrix products; the convolutions of this family are in Convolutions.cpp.
 #include "ir/prim/ContractionSide.h"
 #include "ir/prim/Infer.h"
+#include "ir/prim/ReverseWalk.h"
 #include "ir/prim/StridedLoop.h"
-#include "ir/prim/Tensor.h"
+#include "ir/prim/ViewedTensor.h"
 
 #include <numeric>
 
@@ -89,10 +90,11 @@ Tensor cotangent(MatrixProduct op, Tensor dy, const ContractionSide &self,
       .transpose(permutationFor(batches, batches + frees));
 }
 
+/// Of these factors.
 template <typename Product>
 FailureOr<RankedTensorType> inferProduct(std::optional<Location> loc,
-                                         typename Product::Adaptor adaptor) {
-  RankedTensorType lhs = tensorType(adaptor.getLhs()), rhs = tensorType(adaptor.getRhs());
+                                         typename Product::Adaptor adaptor, RankedTensorType lhs,
+                                         RankedTensorType rhs) {
   ArrayRef<int64_t> lhsBatch = adaptor.getLhsBatch(), rhsBatch = adaptor.getRhsBatch();
   ArrayRef<int64_t> lhsContracting = adaptor.getLhsContracting();
   ArrayRef<int64_t> rhsContracting = adaptor.getRhsContracting();
@@ -148,9 +150,8 @@ void differentiateProduct(MatrixProduct op, Tensor dy, Gradients &gradients) {
 
 /// As [batch, m, k] times [batch, k, n], so that the inner loop runs along memory; begins with a
 /// row of `bias` where there is one.
-ReferenceArray evaluateProduct(MatrixProduct op, ArrayRef<ReferenceArray> operands,
+ReferenceArray evaluateProduct(MatrixProduct op, const ReferenceArray &x, const ReferenceArray &y,
                                const ReferenceArray *bias = nullptr) {
-  const ReferenceArray &x = operands[0], &y = operands[1];
   ContractionSide lhs = ContractionSide::lhsOf(op), rhs = ContractionSide::rhsOf(op);
   SmallVector<int64_t> lhsOrder(lhs.batch), rhsOrder(rhs.batch);
   llvm::append_range(lhsOrder, lhs.free());
@@ -199,7 +200,8 @@ SmallVector<ChunkedDimension> resultDimensions(MatrixProduct op) {
 
 LogicalResult DotGeneralOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
                                              Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  FailureOr<RankedTensorType> type = inferProduct<DotGeneralOp>(loc, adaptor);
+  FailureOr<RankedTensorType> type = inferProduct<DotGeneralOp>(
+      loc, adaptor, tensorType(adaptor.getLhs()), tensorType(adaptor.getRhs()));
   if (succeeded(type))
     types.push_back(*type);
   return type;
@@ -213,7 +215,7 @@ LogicalResult DotGeneralOp::differentiate(Gradients &gradients) {
 
 LogicalResult DotGeneralOp::evaluate(ArrayRef<ReferenceArray> operands,
                                      SmallVectorImpl<ReferenceArray> &results) {
-  results.push_back(evaluateProduct(*this, operands));
+  results.push_back(evaluateProduct(*this, operands[0], operands[1]));
   return success();
 }
 
@@ -225,43 +227,77 @@ SmallVector<ChunkedDimension> DotGeneralOp::getChunkedDimensions() {
   return dimensions;
 }
 
-// ---- dot_general_bias ----
+// ---- gemm ----
 
-LogicalResult DotGeneralBiasOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
-                                                 Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  FailureOr<RankedTensorType> type = inferProduct<DotGeneralBiasOp>(loc, adaptor);
+LogicalResult GemmOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
+                                       Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  RankedTensorType lhs = tensorType(adaptor.getLhs()), rhs = tensorType(adaptor.getRhs());
+  if (ArrayAttr views = adaptor.getViewsAttr()) { // c3
+    if (views.size() != 2)
+      return inferError<GemmOp>(loc, "has ", views.size(), " views, not 2");
+    for (auto [said, factor] : {std::pair(views[0], &lhs), std::pair(views[1], &rhs)}) {
+      std::optional<StridedView> view = StridedView::within(*factor, said);
+      if (!view)
+        return inferError<GemmOp>(loc, "has a view ", said, " of ", *factor);
+      *factor = factor->clone(view->shape);
+    }
+  }
+  FailureOr<RankedTensorType> type = inferProduct<GemmOp>(loc, adaptor, lhs, rhs);
   if (failed(type))
     return failure();
-  RankedTensorType rhs = tensorType(adaptor.getRhs());
   SmallVector<int64_t> shape;
   for (int64_t d :
        freeDimensions(rhs.getRank(), adaptor.getRhsBatch(), adaptor.getRhsContracting()))
     shape.push_back(rhs.getDimSize(d));
   auto wanted = RankedTensorType::get(shape, type->getElementType());
-  if (adaptor.getBias().getType() != wanted)
-    return inferError<DotGeneralBiasOp>(loc, "has a bias of type ", adaptor.getBias().getType(),
-                                        " where the free dimensions of rhs ask for ", wanted);
+  if (adaptor.getBias() && adaptor.getBias().getType() != wanted)
+    return inferError<GemmOp>(loc, "has a bias of type ", adaptor.getBias().getType(),
+                              " where the free dimensions of rhs ask for ", wanted);
   types.push_back(*type);
   return success();
 }
 
-// The bias is repeated along every dimension that is not a free one of rhs.
-LogicalResult DotGeneralBiasOp::differentiate(Gradients &gradients) {
-  Tensor dy(gradients.builder(), getLoc(), gradients.of(getResult()));
-  differentiateProduct(*this, dy, gradients);
-  if (gradients.wants(getBias()))
-    gradients.add(getBias(), sum(dy, range(0, dy.rank() - tensorType(getBias()).getRank())));
+LogicalResult GemmOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &results) {
+  auto factor = [&](Value operand, size_t i) {
+    ArrayAttr views = getViewsAttr();
+    return views ? viewed(builder, getLoc(), operand, StridedView::at(views, i)).get() : operand;
+  };
+  Tensor product(builder, getLoc(),
+                 builder.create<DotGeneralOp>(getLoc(), factor(getLhs(), 0), factor(getRhs(), 1),
+                                              getLhsBatch(), getRhsBatch(), getLhsContracting(),
+                                              getRhsContracting(), getFullPrecision(),
+                                              getWideResult()));
+  if (Value bias = getBias()) {
+    int64_t columns = tensorType(bias).getRank();
+    product = product + product.wrap(bias).broadcast(
+                            product.shape(), range(product.rank() - columns, product.rank()));
+  }
+  results.push_back(product.get());
   return success();
 }
 
-LogicalResult DotGeneralBiasOp::evaluate(ArrayRef<ReferenceArray> operands,
-                                         SmallVectorImpl<ReferenceArray> &results) {
-  results.push_back(evaluateProduct(*this, operands, &operands[2]));
+LogicalResult GemmOp::differentiate(Gradients &gradients) {
+  return differentiateParts(*this, gradients);
+}
+
+LogicalResult GemmOp::evaluate(ArrayRef<ReferenceArray> operands,
+                               SmallVectorImpl<ReferenceArray> &results) {
+  const ReferenceArray *bias = getBias() ? &operands[2] : nullptr;
+  if (ArrayAttr views = getViewsAttr())
+    results.push_back(evaluateProduct(*this, viewed(operands[0], StridedView::at(views, 0)),
+                                      viewed(operands[1], StridedView::at(views, 1)), bias));
+  else
+    results.push_back(evaluateProduct(*this, operands[0], operands[1], bias));
   return success();
 }
 
-SmallVector<ChunkedDimension> DotGeneralBiasOp::getChunkedDimensions() {
+/// None of views, which speak of the operands' extents.
+SmallVector<ChunkedDimension> GemmOp::getChunkedDimensions() {
+  if (getViews())
+    return {};
   SmallVector<ChunkedDimension> dimensions = resultDimensions(*this);
+  if (!getBias())
+    return dimensions;
   int64_t columns = tensorType(getBias()).getRank(),
           rows = static_cast<int64_t>(dimensions.size()) - columns;
   for (auto [d, dimension] : llvm::enumerate(dimensions)) {

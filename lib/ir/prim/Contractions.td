@@ -4,8 +4,9 @@
 
 include "ir/prim/PrimDialect.td"
 
-class Prim_MatrixProduct<string mnemonic>
-    : Prim_Op<mnemonic, "Opaque", [MatrixProduct, Prim_RoundsItself], Prim_Chunks # Prim_HasGradient # Prim_Infers> {
+class Prim_MatrixProduct<string mnemonic, list<Trait> traits = []>
+    : Prim_Op<mnemonic, "Opaque", [MatrixProduct, Prim_RoundsItself] # traits,
+              Prim_Chunks # Prim_HasGradient # Prim_Infers> {
   dag dimensions = (ins DenseI64ArrayAttr:$lhs_batch, DenseI64ArrayAttr:$rhs_batch,
                         DenseI64ArrayAttr:$lhs_contracting, DenseI64ArrayAttr:$rhs_contracting,
                         UnitAttr:$full_precision, UnitAttr:$wide_result);
@@ -28,14 +29,20 @@ def Prim_DotGeneralOp : Prim_MatrixProduct<"dot_general"> {
   let arguments = !con((ins Prim_FloatTensor:$lhs, Prim_FloatTensor:$rhs), dimensions);
 }
 
-def Prim_DotGeneralBiasOp : Prim_MatrixProduct<"dot_general_bias"> {
-  let summary = "dot_general, and a bias added to each row of the result, as one library call";
+def Prim_GemmOp : Prim_MatrixProduct<"gemm", [DeclareOpInterfaceMethods<Decomposable>]> {
+  let summary = "dot_general as one library call: of views of its operands, with a bias added to each row of the result";
   let description = [{
-    `bias` has the free extents of rhs; every other dimension of the result repeats it. Fusion makes it
-    where a library adds the bias before it stores the product (FuseEpilogues).
-    dot_general_bias_c1: lhs, rhs and the dimensions are those of a dot_general.
-    dot_general_bias_c2: the bias has the free extents of rhs, and the result's element type.}];
-  let arguments = !con((ins Prim_FloatTensor:$lhs, Prim_FloatTensor:$rhs, Prim_FloatTensor:$bias), dimensions);
+    `bias` has the free extents of rhs; every other dimension of the result repeats it. Fusion adds it where a
+    library adds a bias before it stores the product (FuseEpilogues).
+    `views` says where in lhs and in rhs the elements of the two factors are: memref types, whose strides count
+    the operand's elements in row-major order. The dimensions are the factors'. Without it the operands are the
+    factors. Fusion adds it where a factor would have to be copied out of a tensor that has it among others
+    (ViewContractionOperands).
+    gemm_c1: the factors and the dimensions are those of a dot_general.
+    gemm_c2: the bias has the free extents of rhs, and the result's element type.
+    gemm_c3: there are two views, of the element types of their operands, within which they lie.}];
+  let arguments = !con((ins Prim_FloatTensor:$lhs, Prim_FloatTensor:$rhs, Optional<Prim_FloatTensor>:$bias,
+                            OptionalAttr<TypeArrayAttr>:$views), dimensions);
 }
 
 // The three convolutions are one trilinear form <dy, conv(x, w)>, each op its derivative with respect to

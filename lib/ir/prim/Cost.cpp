@@ -2,7 +2,7 @@
 #include "ir/prim/Cost.h"
 
 #include "ir/prim/AttentionRules.h"
-#include "ir/prim/Prim.h"
+#include "ir/prim/ContractionSide.h"
 
 using namespace mlir;
 using namespace accc;
@@ -38,10 +38,10 @@ double accc::flopsOf(Operation *op) {
   }
   return llvm::TypeSwitch<Operation *, double>(op)
       .Case([](MatrixProduct dot) {
-        auto lhs = cast<RankedTensorType>(dot.getLhs().getType());
+        auto lhs = prim::ContractionSide::lhsOf(dot);
         double flops = 2 * elements(dot->getResult(0));
-        for (int64_t dimension : dot.getLhsContracting())
-          flops *= static_cast<double>(lhs.getDimSize(dimension));
+        for (int64_t dimension : lhs.contracting)
+          flops *= static_cast<double>(lhs.shape()[dimension]);
         return flops;
       })
       .Case([](prim::ConvolutionOp c) { return convolutionFlops(c.getResult(), c.getW()); })

@@ -3,10 +3,7 @@
 #ifndef ACCC_IR_PRIM_MERGEDDIMENSIONS_H
 #define ACCC_IR_PRIM_MERGEDDIMENSIONS_H
 
-#include "llvm/ADT/ArrayRef.h"
-
-#include <cstdint>
-#include <optional>
+#include "ir/prim/StridedView.h"
 
 namespace accc::prim {
 
@@ -16,10 +13,10 @@ struct MergedDimensions {
   int64_t stride = 1;
 };
 
-/// `dimensions` of a row-major tensor walked as one, in this order; nothing if they do not lie one
-/// inside the other. The dimensions of an empty tensor can be walked in any order: no element is
-/// reached.
-std::optional<MergedDimensions> mergeDimensions(llvm::ArrayRef<int64_t> shape,
+/// `dimensions` of a tensor that lies so walked as one, in this order; nothing if they do not lie
+/// one inside the other. The dimensions of an empty tensor can be walked in any order: no element
+/// is reached.
+std::optional<MergedDimensions> mergeDimensions(const StridedView &lies,
                                                 llvm::ArrayRef<int64_t> dimensions);
 
 } // namespace accc::prim

@@ -3,8 +3,7 @@
 #include "ir/prim/AttentionRules.h"
 #include "ir/prim/Infer.h"
 #include "ir/prim/ReverseWalk.h"
-#include "ir/prim/StridedView.h"
-#include "ir/prim/Tensor.h"
+#include "ir/prim/ViewedTensor.h"
 
 #include <limits>
 
@@ -18,7 +17,7 @@ using namespace accc::prim;
 namespace {
 
 template <typename Op> StridedView viewOf(Op op, size_t i) {
-  return *StridedView::of(cast<MemRefType>(cast<TypeAttr>(op.getViews()[i]).getValue()));
+  return StridedView::at(op.getViews(), i);
 }
 
 template <typename Op> RankedTensorType typeOf(Op op, size_t i) {
@@ -47,11 +46,8 @@ template <typename Op> LogicalResult checkViews(Op op) {
   if (op.getViews().size() != tensors.size())
     return op.emitOpError("has ") << op.getViews().size() << " views, not " << tensors.size();
   for (auto [attribute, tensor] : llvm::zip_equal(op.getViews(), tensors)) {
-    auto type = dyn_cast<MemRefType>(cast<TypeAttr>(attribute).getValue());
-    auto view = type ? StridedView::of(type) : std::nullopt;
-    if (!view || type.getRank() != 4 || llvm::is_contained(view->shape, 0) ||
-        type.getElementType() != getElementTypeOrSelf(tensor) ||
-        view->last() >= tensorType(tensor).getNumElements())
+    auto view = StridedView::within(tensorType(tensor), attribute);
+    if (!view || view->shape.size() != 4)
       return op.emitOpError("has a view ") << attribute << " of " << tensor.getType();
   }
   return success();
@@ -69,54 +65,6 @@ template <typename Op> LogicalResult checkAttention(Op op) {
                                   << " where the attention gives " << made.result << " and "
                                   << made.stats;
   return success();
-}
-
-// ---- as a tensor ----
-
-/// Where the view's elements are in the whole.
-Tensor placesOf(OpBuilder &builder, Location loc, const StridedView &view) {
-  auto type = RankedTensorType::get(view.shape, builder.getI64Type());
-  Tensor places = full(builder, loc, type, static_cast<double>(view.offset));
-  for (auto [d, stride] : llvm::enumerate(view.strides))
-    places =
-        places + iota(builder, loc, type, static_cast<int64_t>(d)) * static_cast<double>(stride);
-  return places;
-}
-
-Tensor viewed(OpBuilder &builder, Location loc, Value whole, const StridedView &view) {
-  Tensor flat(builder, loc, whole);
-  return flat.reshape({flat.type().getNumElements()}).gather(placesOf(builder, loc, view), 0);
-}
-
-/// The whole, which has been a part of it put where the view says.
-Tensor put(Tensor whole, Tensor part, const StridedView &view) {
-  OpBuilder &builder = whole.getBuilder();
-  Tensor flat = whole.reshape({whole.type().getNumElements()});
-  return flat.scatter(placesOf(builder, whole.getLoc(), view), part, 0, ScatterKind::set)
-      .reshape(whole.shape());
-}
-
-// ---- as numbers ----
-
-int64_t placeOf(const StridedView &view, ArrayRef<int64_t> index) {
-  int64_t place = view.offset;
-  for (auto [i, stride] : llvm::zip_equal(index, view.strides))
-    place += i * stride;
-  return place;
-}
-
-ReferenceArray viewed(const ReferenceArray &whole, const StridedView &view) {
-  ReferenceArray result(view.shape);
-  ReferenceArray::forEachIndex(view.shape, [&](ArrayRef<int64_t> index) {
-    result.at(index) = whole.values[static_cast<size_t>(placeOf(view, index))];
-  });
-  return result;
-}
-
-void put(ReferenceArray &whole, const ReferenceArray &part, const StridedView &view) {
-  ReferenceArray::forEachIndex(view.shape, [&](ArrayRef<int64_t> index) {
-    whole.values[static_cast<size_t>(placeOf(view, index))] = part.at(index);
-  });
 }
 
 /// Of what no view has put anything into.

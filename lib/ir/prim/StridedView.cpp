@@ -26,6 +26,20 @@ MemRefType StridedView::type(Type elementType) const {
                          StridedLayoutAttr::get(elementType.getContext(), offset, strides));
 }
 
+std::optional<StridedView> StridedView::within(RankedTensorType whole, Attribute said) {
+  auto attribute = dyn_cast<TypeAttr>(said);
+  auto type = attribute ? dyn_cast<MemRefType>(attribute.getValue()) : MemRefType();
+  std::optional<StridedView> view = type ? of(type) : std::nullopt;
+  if (!view || type.getElementType() != whole.getElementType() ||
+      llvm::is_contained(view->shape, 0) || view->last() >= whole.getNumElements())
+    return std::nullopt;
+  return view;
+}
+
+StridedView StridedView::at(ArrayAttr views, size_t i) {
+  return *of(cast<MemRefType>(cast<TypeAttr>(views[i]).getValue()));
+}
+
 int64_t StridedView::elements() const { return computeProduct(shape); }
 
 int64_t StridedView::last() const {
@@ -107,4 +121,21 @@ std::optional<StridedView> StridedView::before(Operation *view) const {
   if (auto reshape = dyn_cast<ReshapeOp>(view))
     return reshaped(shapeOf(reshape->getOperand(0)));
   return std::nullopt;
+}
+
+ViewOf accc::prim::furthestView(Value value) {
+  SmallVector<Operation *> chain; // the last one first
+  for (Operation *op = value.getDefiningOp(); isa_and_nonnull<TransposeOp, ReshapeOp, SliceOp>(op);
+       op = op->getOperand(0).getDefiningOp())
+    chain.push_back(op);
+  for (auto rest = ArrayRef(chain); !rest.empty(); rest = rest.drop_back()) {
+    Value tensor = rest.back()->getOperand(0);
+    std::optional<StridedView> view = StridedView::all(shapeOf(tensor));
+    for (Operation *op : llvm::reverse(rest))
+      if (view)
+        view = view->through(op);
+    if (view)
+      return {tensor, *view};
+  }
+  return {value, StridedView::all(shapeOf(value))};
 }

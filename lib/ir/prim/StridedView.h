@@ -20,6 +20,10 @@ struct StridedView {
   /// Nothing where the type is not static, or has a stride that is negative.
   static std::optional<StridedView> of(mlir::MemRefType type);
   mlir::MemRefType type(mlir::Type elementType) const;
+  /// The view that an attribute of an op says, if it is one within such a tensor.
+  static std::optional<StridedView> within(mlir::RankedTensorType whole, mlir::Attribute said);
+  /// One of those that a verified op says.
+  static StridedView at(mlir::ArrayAttr views, size_t i);
 
   int64_t elements() const;
   /// The place of the last one.
@@ -38,6 +42,18 @@ struct StridedView {
 
   bool operator==(const StridedView &) const = default;
 };
+
+/// A tensor, and a view of it.
+struct ViewOf {
+  mlir::Value tensor;
+  StridedView view;
+
+  bool operator==(const ViewOf &) const = default;
+};
+
+/// The tensor that a value is made of by transposes, reshapes and slices alone, as far up as it is
+/// a view of.
+ViewOf furthestView(mlir::Value value);
 
 } // namespace accc::prim
 

@@ -23,6 +23,8 @@ std::optional<std::string> whyEpilogueIsWrong(const accc_library_call &call) {
 std::optional<std::string> whyMatmulIsWrong(const accc_matmul &call) {
   if (call.m < 0 || call.n < 0 || call.k < 0)
     return "a size is negative";
+  if (call.a_offset < 0 || call.b_offset < 0)
+    return "an offset is negative";
   if (call.batch_rank < 0 || call.batch_rank > ACCC_MAX_BATCH_DIMS)
     return "it has " + std::to_string(call.batch_rank) + " batch dimensions, at most " +
            std::to_string(ACCC_MAX_BATCH_DIMS) + " are possible";

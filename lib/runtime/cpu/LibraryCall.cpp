@@ -86,7 +86,36 @@ private:
   std::unique_ptr<LibraryCall> inner;
 };
 
+std::unique_ptr<LibraryCall> create(const accc_library_call &call, const Team &team);
+
+/// A product of factors that do not lie at the beginning of their buffers.
+class AtOffsets : public LibraryCall {
+public:
+  AtOffsets(const accc_library_call &call, const Team &team) : whole(call) {
+    accc_library_call product = call;
+    product.u.matmul.a_offset = product.u.matmul.b_offset = 0;
+    inner = create(product, team);
+  }
+  uint64_t scratchBytes() const override { return inner->scratchBytes(); }
+  void run(char *const *buffers, char *scratch) override {
+    const accc_matmul &p = whole.u.matmul;
+    auto at = [&](int operand, int64_t offset) {
+      auto size = static_cast<int64_t>(size_of(static_cast<DType>(whole.dtypes[operand])));
+      return buffers[operand] + offset * size;
+    };
+    char *own[] = {at(0, p.a_offset), at(1, p.b_offset), buffers[2],
+                   whole.epilogue == ACCC_EPILOGUE_BIAS ? buffers[3] : nullptr};
+    inner->run(own, scratch);
+  }
+
+private:
+  accc_library_call whole;
+  std::unique_ptr<LibraryCall> inner;
+};
+
 std::unique_ptr<LibraryCall> create(const accc_library_call &call, const Team &team) {
+  if (call.kind == ACCC_CALL_MATMUL && (call.u.matmul.a_offset || call.u.matmul.b_offset))
+    return std::make_unique<AtOffsets>(call, team);
   if (call.epilogue == ACCC_EPILOGUE_BIAS)
     return std::make_unique<OnBias>(call, team);
   return createPlain(call, team);

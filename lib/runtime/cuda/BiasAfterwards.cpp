@@ -24,6 +24,7 @@ public:
     accc_matmul &p = product.u.matmul;
     p.k = 1;
     p.accumulate = 1;
+    p.a_offset = p.b_offset = 0;
     p.a_row_stride = 1, p.a_column_stride = p.m;
     p.b_row_stride = p.n, p.b_column_stride = 1;
     std::ranges::fill(p.a_batch_strides, 0);

@@ -49,7 +49,8 @@ uint64_t accc::detail::bytesOf(const accc_library_call &call, int operand) {
   const int64_t *strides = operand == 0   ? product.a_batch_strides
                            : operand == 1 ? product.b_batch_strides
                                           : product.c_batch_strides;
-  int64_t last = (matrix.rows - 1) * matrix.rowStride + (matrix.columns - 1) * matrix.columnStride;
+  int64_t last = operand == 0 ? product.a_offset : operand == 1 ? product.b_offset : 0;
+  last += (matrix.rows - 1) * matrix.rowStride + (matrix.columns - 1) * matrix.columnStride;
   for (int32_t i = 0; i < product.batch_rank; ++i)
     last += (product.batch[i] - 1) * strides[i];
   return uint64_t(last + 1) * size_of(static_cast<DType>(call.dtypes[operand]));
@@ -60,7 +61,8 @@ std::vector<Offsets> accc::detail::offsetsOf(std::span<const BatchDim> dims,
   uint64_t size[3];
   for (int i = 0; i < 3; ++i)
     size[i] = size_of(static_cast<DType>(call.dtypes[i]));
-  std::vector<Offsets> result{{0, 0, 0}};
+  std::vector<Offsets> result{{static_cast<uint64_t>(call.u.matmul.a_offset) * size[0],
+                               static_cast<uint64_t>(call.u.matmul.b_offset) * size[1], 0}};
   for (const BatchDim &dim : dims) {
     std::vector<Offsets> outer = std::move(result);
     result.clear();

@@ -44,7 +44,7 @@ bool hasNothing(const accc_matmul &call);
 /// Whether there is nothing to multiply: the library is not asked.
 bool isTrivial(const accc_matmul &call);
 
-/// Bytes from the first element of an operand (0 to 2) to the end of its last one, of all products.
+/// Bytes of the buffer of an operand (0 to 2), to the end of its last element, of all products.
 uint64_t bytesOf(const accc_library_call &call, int operand);
 
 /// Offsets in bytes of the operands of one product.
@@ -52,7 +52,7 @@ struct Offsets {
   uint64_t a, b, c;
 };
 
-/// Every combination of indices of `dims`.
+/// Of every combination of indices of `dims`.
 std::vector<Offsets> offsetsOf(std::span<const BatchDim> dims, const accc_library_call &call);
 
 } // namespace accc::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "target/cpu/CpuTarget.h"
 
+#include "ir/prim/Prim.h"
 #include "support/SizeThreshold.h"
 
 #include <limits>
@@ -105,8 +106,12 @@ bool CpuTarget::computesCounts() const { return false; }
 
 // ---- Libraries ----
 
+// Products of views are as slow as copies and products of these: what a kernel has just copied is
+// in the cache, and oneDNN copies it into blocks of its own again (ViT-B/16 and Swin-T with 4
+// images).
 bool CpuTarget::runsInLibrary(mlir::Operation *op) const {
-  return prim::isCall(op) && !llvm::isa<AttentionLike>(op);
+  auto gemm = llvm::dyn_cast<prim::GemmOp>(op);
+  return prim::isCall(op) && !llvm::isa<AttentionLike>(op) && !(gemm && gemm.getViews());
 }
 
 bool CpuTarget::hasAttention() const { return false; }

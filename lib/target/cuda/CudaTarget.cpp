@@ -163,14 +163,20 @@ bool CudaTarget::computesCounts() const { return true; }
 
 // ---- Libraries ----
 
-/// Whether each row of each view begins at 16 bytes.
-static bool hasAlignedViews(AttentionLike attention) {
-  auto views = attention->getAttrOfType<mlir::ArrayAttr>("views");
+/// Whether each row of each view that the op has, along the dimension that is contiguous, begins at
+/// 16 bytes; of all of a tensor, rows begin where they do.
+static bool hasAlignedViews(mlir::Operation *op) {
+  auto views = op->getAttrOfType<mlir::ArrayAttr>("views");
   return !views || llvm::all_of(views.getAsValueRange<mlir::TypeAttr>(), [](mlir::Type type) {
-    auto view = prim::StridedView::of(llvm::cast<mlir::MemRefType>(type));
-    auto isAligned = [](int64_t elements) { return elements % 8 == 0; };
-    return view->strides.back() == 1 && isAligned(view->offset) &&
-           llvm::all_of(llvm::ArrayRef(view->strides).drop_back(), isAligned);
+    auto memref = llvm::cast<mlir::MemRefType>(type);
+    auto view = prim::StridedView::of(memref);
+    auto isAligned = [&](int64_t elements) {
+      return elements * memref.getElementTypeBitWidth() % 128 == 0;
+    };
+    return *view == prim::StridedView::all(view->shape) ||
+           (isAligned(view->offset) && llvm::all_of(view->strides, [&](int64_t stride) {
+              return stride == 1 || isAligned(stride);
+            }));
   });
 }
 
@@ -187,13 +193,24 @@ static bool hasKernelOf(AttentionLike attention) {
   constexpr double kMost = (1 << 30) - (1 << 20), kTile = 128;
   double scores = double(e.shared) * (double(e.queries) + kTile) * (double(e.keys) + kTile);
   bool isForward = llvm::isa<prim::AttentionOp, prim::StridedAttentionOp>(attention);
-  return (isForward || 2 * scores <= kMost) && hasAlignedViews(attention);
+  return isForward || 2 * scores <= kMost;
 }
 
+/// Whether the last dimension of each view is contiguous.
+static bool hasContiguousRows(AttentionLike attention) {
+  auto views = attention->getAttrOfType<mlir::ArrayAttr>("views");
+  return !views || llvm::all_of(views.getAsValueRange<mlir::TypeAttr>(), [](mlir::Type type) {
+    return prim::StridedView::of(llvm::cast<mlir::MemRefType>(type))->strides.back() == 1;
+  });
+}
+
+// Views: cuDNN's kernels load 16 bytes at a time, and so do the fast ones of cuBLASLt, for which a
+// copy would pay.
 bool CudaTarget::runsInLibrary(mlir::Operation *op) const {
-  if (auto attention = llvm::dyn_cast<AttentionLike>(op))
-    return hasKernelOf(attention);
-  return prim::isCall(op);
+  if (auto attention = llvm::dyn_cast<AttentionLike>(op);
+      attention && (!hasKernelOf(attention) || !hasContiguousRows(attention)))
+    return false;
+  return prim::isCall(op) && hasAlignedViews(op);
 }
 
 bool CudaTarget::hasAttention() const { return true; }

@@ -102,12 +102,12 @@ func.func @rows(%x: tensor<67x3xf32>, %w: tensor<3x64xf32>, %table: tensor<2x64x
 // of the rows before them leaves.
 // CHECK-LABEL: func.func @columns
 // CHECK: prim.slice %arg2 {accc.chunk = 0{{.*}} -> tensor<32xf32>
-// CHECK: prim.dot_general_bias {{.*}}accc.chunk = 0{{.*}} -> tensor<64x32xf32>
+// CHECK: prim.gemm {{.*}}accc.chunk = 0{{.*}} -> tensor<64x32xf32>
 // CHECK: prim.gather {{.*}}accc.chunk = 0{{.*}}(tensor<5x32xf32>, tensor<8x8xi32>) -> tensor<8x8x32xf32>
 // CHECK: prim.reduce {{ *}}max {{.*}}accc.chunk = 0{{.*}} -> tensor<32xf32>
 // CHECK: prim.add {{.*}}accc.chunk = 1{{.*}} -> tensor<64x4xf32>
 func.func @columns(%x: tensor<64x4xf32>, %w: tensor<4x64xf32>, %b: tensor<64xf32>, %table: tensor<5x64xf32>, %i: tensor<8x8xi32>) -> tensor<64x4xf32> {
-  %h = prim.dot_general_bias %x, %w, %b {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<64x4xf32>, tensor<4x64xf32>, tensor<64xf32>) -> tensor<64x64xf32>
+  %h = prim.gemm %x, %w, %b {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<64x4xf32>, tensor<4x64xf32>, tensor<64xf32>) -> tensor<64x64xf32>
   %g = prim.gather %table, %i {axis = 0 : i64} : (tensor<5x64xf32>, tensor<8x8xi32>) -> tensor<8x8x64xf32>
   %r = prim.reshape %g : (tensor<8x8x64xf32>) -> tensor<64x64xf32>
   %s = prim.add %h, %r : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>

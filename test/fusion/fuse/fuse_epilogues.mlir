@@ -3,10 +3,10 @@
 // RUN: accc-opt %s --fuse-epilogues='target=cpu' | FileCheck %s --check-prefix=CPU
 
 // The library of a CPU adds no bias.
-// CPU-NOT: dot_general_bias
+// CPU-NOT: gemm
 
 // CHECK-LABEL: @rows
-// CHECK-NEXT: %[[R:.*]] = prim.dot_general_bias %arg0, %arg1, %arg2 {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<6x4xf32>, tensor<4x8xf32>, tensor<8xf32>) -> tensor<6x8xf32>
+// CHECK-NEXT: %[[R:.*]] = prim.gemm %arg0, %arg1, %arg2 {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<6x4xf32>, tensor<4x8xf32>, tensor<8xf32>) -> tensor<6x8xf32>
 // CHECK-NEXT: return %[[R]]
 func.func @rows(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>, %b: tensor<8xf32>) -> tensor<6x8xf32> {
   %0 = prim.dot_general %x, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<6x4xf32>, tensor<4x8xf32>) -> tensor<6x8xf32>
@@ -17,13 +17,13 @@ func.func @rows(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>, %b: tensor<8xf32>) -> 
 
 // A wide result that is read rounded alone is stored so, with a bias of as few bits; else it stays wide.
 // CHECK-LABEL: @rounded
-// CHECK: prim.dot_general_bias %arg0, %arg1, %arg2 {{.*}} : (tensor<6x4xbf16>, tensor<4x8xbf16>, tensor<8xbf16>) -> tensor<6x8xbf16>
+// CHECK: prim.gemm %arg0, %arg1, %arg2 {{.*}} : (tensor<6x4xbf16>, tensor<4x8xbf16>, tensor<8xbf16>) -> tensor<6x8xbf16>
 // CHECK-NOT: prim.add
 // CHECK-LABEL: @wide
-// CHECK: prim.dot_general_bias %arg0, %arg1, %arg2 {{.*}}wide_result{{.*}} : (tensor<6x4xbf16>, tensor<4x8xbf16>, tensor<8xf32>) -> tensor<6x8xf32>
+// CHECK: prim.gemm %arg0, %arg1, %arg2 {{.*}}wide_result{{.*}} : (tensor<6x4xbf16>, tensor<4x8xbf16>, tensor<8xf32>) -> tensor<6x8xf32>
 // CHECK: prim.convert %{{.*}} : (tensor<6x8xf32>) -> tensor<6x8xbf16>
 // CHECK-LABEL: @read_wide
-// CHECK: prim.dot_general_bias {{.*}}wide_result{{.*}} -> tensor<6x8xf32>
+// CHECK: prim.gemm {{.*}}wide_result{{.*}} -> tensor<6x8xf32>
 func.func @rounded(%x: tensor<6x4xbf16>, %w: tensor<4x8xbf16>, %b: tensor<8xbf16>) -> tensor<6x8xbf16> {
   %0 = prim.dot_general %x, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>, wide_result} : (tensor<6x4xbf16>, tensor<4x8xbf16>) -> tensor<6x8xf32>
   %f = prim.convert %b : (tensor<8xbf16>) -> tensor<8xf32>
@@ -51,7 +51,7 @@ func.func @read_wide(%x: tensor<6x4xbf16>, %w: tensor<4x8xbf16>, %b: tensor<8xbf
 // As other shapes, the bias first; it may be known after the product.
 // CHECK-LABEL: @reshaped
 // CHECK: %[[B:.*]] = prim.reshape %arg2 : (tensor<1x2x4xf32>) -> tensor<8xf32>
-// CHECK: %[[R:.*]] = prim.dot_general_bias %arg0, %arg1, %[[B]]
+// CHECK: %[[R:.*]] = prim.gemm %arg0, %arg1, %[[B]]
 // CHECK: prim.reshape %[[R]] : (tensor<6x8xf32>) -> tensor<2x3x2x4xf32>
 // CHECK-NOT: prim.add
 func.func @reshaped(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>, %b: tensor<1x2x4xf32>) -> tensor<2x3x2x4xf32> {
@@ -65,7 +65,7 @@ func.func @reshaped(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>, %b: tensor<1x2x4xf
 // Not: a bias of each row; one of some columns; one that a kernel computes; a product that others
 // read; the product of a matrix and a vector.
 // CHECK-LABEL: @columns
-// CHECK-NOT: dot_general_bias
+// CHECK-NOT: gemm
 func.func @columns(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>, %b: tensor<6xf32>) -> tensor<6x8xf32> {
   %0 = prim.dot_general %x, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<6x4xf32>, tensor<4x8xf32>) -> tensor<6x8xf32>
   %1 = prim.broadcast %b {dimensions = array<i64: 0>} : (tensor<6xf32>) -> tensor<6x8xf32>

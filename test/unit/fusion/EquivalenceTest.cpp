@@ -97,6 +97,10 @@ TEST_CASE("--round-contractions keeps values, which the interpreter rounds nowhe
 TEST_CASE("--view-attention-operands keeps values") {
   checkPass({[] { return createViewAttentionOperandsPass({"cuda", {}}); }});
 }
+TEST_CASE("--view-contraction-operands keeps values") {
+  checkPass({[] { return createLayOutContractionsPass(); },
+             [] { return createViewContractionOperandsPass({"cuda", {}}); }});
+}
 TEST_CASE("--lay-out-contractions keeps values") { checkPass({createLayOutContractionsPass}); }
 TEST_CASE("--pad-contractions keeps values") {
   const int64_t divisor = getSizeDivisor();

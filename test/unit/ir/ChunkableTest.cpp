@@ -54,7 +54,7 @@ static std::vector<GradientRow> moreRows() {
        "{lhs_batch = array<i64: 1, 0>, rhs_batch = array<i64: 2, 3>, lhs_contracting = array<i64: "
        "3>, "
        "rhs_contracting = array<i64: 0>}"},
-      {"dot_general_bias",
+      {"gemm",
        {{"2x3x4xf64"}, {"2x4x5x2xf64"}, {"5x2xf64"}},
        {"2x3x5x2xf64"},
        "{lhs_batch = array<i64: 0>, rhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, "

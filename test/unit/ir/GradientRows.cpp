@@ -269,11 +269,18 @@ static std::vector<GradientRow> makeRows() {
        {"2x5xf64"},
        "{lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1, 2>, "
        "rhs_contracting = array<i64: 1, 0>}"},
-      {"dot_general_bias",
+      {"gemm",
        {{"2x3x4xf64"}, {"4x2x5x2xf64"}, {"5x2xf64"}},
        {"2x3x5x2xf64"},
        "{lhs_batch = array<i64: 0>, rhs_batch = array<i64: 1>, lhs_contracting = array<i64: 2>, "
        "rhs_contracting = array<i64: 0>}"},
+      {"gemm", // of the same rows: a part of each, and with every second of two
+               // others
+       {{"3x14xf64"}, {"3x14xf64"}},
+       {"2x3x3xf64"},
+       "{lhs_batch = array<i64: 1>, rhs_batch = array<i64: 1>, lhs_contracting = array<i64: 2>, "
+       "rhs_contracting = array<i64: 2>, views = [memref<3x2x3xf64, strided<[14, 3, 1]>>, "
+       "memref<3x2x3xf64, strided<[14, 1, 2], offset: 6>>]}"},
       {"attention", // two query heads for each key head; the gradient of its statistics as well
        {{"2x3x4x2xf64"}, {"2x4x2x2xf64"}, {"2x4x2x3xf64"}},
        {"2x3x4x3xf64", "2x4x3xf64"},

@@ -166,12 +166,19 @@ static std::vector<ValueRow> makeRows() {
         "{lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, "
         "rhs_contracting = array<i64: 0>}"},
        {{-2, -2}}},
-      {{"dot_general_bias",
+      {{"gemm",
         {given("2x1xf32", {1, 2}), given("1x2xf32", {3, 5}), given("2xf32", {10, 20})},
         {"2x2xf32"},
         "{lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, "
         "rhs_contracting = array<i64: 0>}"},
        {{13, 25, 16, 30}}},
+      {{"gemm", // the last column and the first row of the same matrix
+        {six, six},
+        {"f32"},
+        "{lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 0>, "
+        "rhs_contracting = array<i64: 0>, views = [memref<2xf32, strided<[3], offset: 2>>, "
+        "memref<2xf32, strided<[1]>>]}"},
+       {{15}}},
       {{"attention", // weights 1/4 and 3/4; the second query's head sees both keys
         {given("1x2x1x1xf64", {1, 1}), given("1x2x1x1xf64", {0, std::log(3.0)}),
          given("1x2x1x2xf64", {4, 8, 0, 4})},

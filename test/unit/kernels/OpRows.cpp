@@ -357,19 +357,33 @@ std::vector<OpRow> contractions() {
                        "array<i64: 0>, rhs_contracting = array<i64: 0>}";
   for (size_t i : {0, 2, 3}) { // the same with a bias of the columns
     OpRow row = rows[i];
-    row.op = "dot_general_bias";
+    row.op = "gemm";
     row.operands.push_back({i == 2 ? "3x$T" : "5x$T", Fill::Small});
     rows.push_back(row);
   }
-  for (const char *op : {"dot_general", "dot_general_bias"}) { // 16-bit factors with sums of f32
+  for (const char *op : {"dot_general", "gemm"}) { // 16-bit factors with sums of f32
     OpRow row = dot("7x12x$T", "12x5x$T", "7x5xf32", "");
     row.op = op;
     row.accepts = 2;
     row.attributes.insert(row.attributes.size() - 1, ", wide_result");
-    if (row.op == "dot_general_bias")
+    if (row.op == "gemm")
       row.operands.push_back({"5xf32", Fill::Small});
     rows.push_back(row);
   }
+  // Two heads of 4 beside two others, as rows and transposed; those of every second row.
+  for (auto [rhs, views] :
+       {std::pair("3x16x$T", "memref<3x2x4x$T, strided<[16, 4, 1]>>, "
+                             "memref<4x2x3x$T, strided<[1, 4, 16], offset: 8>>"),
+        std::pair("6x8x$T", "memref<3x2x4x$T, strided<[16, 8, 1], offset: 4>>, "
+                            "memref<4x2x3x$T, strided<[1, 4, 16], offset: 8>>")})
+    rows.push_back({"gemm",
+                    {{"3x16x$T", Fill::Small}, {rhs, Fill::Small}},
+                    {"2x3x3x$T"},
+                    kFloat,
+                    llvm::formatv("{{lhs_batch = array<i64: 1>, rhs_batch = array<i64: 1>, "
+                                  "lhs_contracting = array<i64: 2>, rhs_contracting = array<i64: "
+                                  "0>, views = [{0}]}",
+                                  views)});
   for (bool last : {false, true}) {
     const char *x = last ? "2x8x7x4x$T" : "2x4x8x7x$T", *y = last ? "2x4x5x6x$T" : "2x6x4x5x$T",
                *w = "6x2x3x3x$T";

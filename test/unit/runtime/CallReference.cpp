@@ -13,7 +13,7 @@ std::vector<double> expectedMatmul(const accc_matmul &p, const std::vector<float
   for (int32_t d = 0; d < p.batch_rank; ++d)
     batches *= p.batch[d];
   for (int64_t flat = 0; flat < batches; ++flat) {
-    int64_t ia = 0, ib = 0, ic = 0, rest = flat;
+    int64_t ia = p.a_offset, ib = p.b_offset, ic = 0, rest = flat;
     for (int32_t d = p.batch_rank; d-- > 0;) {
       int64_t i = rest % p.batch[d];
       rest /= p.batch[d];

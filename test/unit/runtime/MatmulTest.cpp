@@ -67,6 +67,31 @@ TEST_CASE("matmul: no batch dimension, and several with gaps") {
   check(attentionMatmul(), 120, 120, 72);
 }
 
+TEST_CASE("matmul: factors that lie behind others in their buffers") {
+  auto hasBias = GENERATE(false, true);
+  accc_library_call call = attentionMatmul();
+  call.epilogue = hasBias ? ACCC_EPILOGUE_BIAS : ACCC_EPILOGUE_NONE;
+  call.u.matmul.a_offset = 7, call.u.matmul.b_offset = 20;
+  REQUIRE_FALSE(detail::whyCpuCannot(call));
+  auto a = randomFloats(127, 1), b = randomFloats(140, 2), bias = randomFloats(3, 3);
+  std::vector<float> c(72);
+  std::vector<double> right =
+      expectedMatmul(call.u.matmul, a, b, c, hasBias ? bias : std::vector<float>());
+  detail::Team team(2);
+  detail::Team::Scope scope(team);
+  auto made = detail::createLibraryCall(call, team);
+  std::vector<char *> buffers;
+  for (std::vector<float> *each : {&a, &b, &bias, &c})
+    if (each != &bias || hasBias)
+      buffers.push_back(reinterpret_cast<char *>(each->data()));
+  std::vector<char> scratch(made->scratchBytes() + 1);
+  made->run(buffers.data(), scratch.data());
+  for (size_t i = 0; i < c.size(); ++i)
+    CHECK(c[i] == Approx(right[i]).margin(1e-6));
+  call.u.matmul.b_offset = -1;
+  CHECK(detail::whyCpuCannot(call) == "matmul: an offset is negative");
+}
+
 TEST_CASE("matmul: a batch that is more rows or columns of one product") {
   auto leftStands = GENERATE(false, true);
   accc_library_call call = matmul(3, 4, 5, 6);

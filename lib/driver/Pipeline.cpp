@@ -19,6 +19,7 @@
 #include "support/WorkScope.h"
 #include "training/MakeTrainable.h"
 #include "training/loss/Loss.h"
+#include "training/parallel/DataParallel.h"
 #include "transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -144,12 +145,14 @@ static LogicalResult simplifyModel(Compilation &c) {
   StringRef rounded = roundedType(c.options);
   if (failed(runPasses(c, createSimplifyPass({/*keepFactors=*/rounded == "f16"}))))
     return failure();
-  if (rounded.empty())
-    return success();
   // After the derivative, so that one rule rounds forward and backward pass, and of few primitives.
   // It shows each reader what was rounded in views of its own, which are simplified in turn.
-  return failure(failed(runPasses(c, createRoundContractionsPass({rounded.str()}))) ||
-                 failed(runPasses(c, createSimplifyPass())));
+  if (!rounded.empty() && (failed(runPasses(c, createRoundContractionsPass({rounded.str()}))) ||
+                           failed(runPasses(c, createSimplifyPass()))))
+    return failure();
+  // None is there twice any more, and they still stand as the model has them at all sizes.
+  numberExchanges(*c.module);
+  return success();
 }
 static bool hasAttention(ModuleOp module) {
   return module.walk([](AttentionLike) { return WalkResult::interrupt(); }).wasInterrupted();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "fusion/Passes.h"
 #include "ir/prim/Prim.h"
+#include "support/ExchangeOrder.h"
 #include "support/SortBlock.h"
 #include "support/TensorBytes.h"
 #include "target/TargetedPass.h"
@@ -15,6 +16,8 @@ namespace accc {
 using namespace mlir;
 using namespace accc;
 
+static SmallVector<std::pair<Operation *, Operation *>> neighbours(ArrayRef<Operation *> sent);
+
 namespace {
 /// The collectives of a block, and where it has what they send.
 class Combiner {
@@ -26,11 +29,13 @@ public:
 
   void run() {
     findFollowed();
+    takeNumbers();
     for (Operation *op : inOrderOfSending())
       add(op);
+    SmallVector<Operation *> sent;
     for (Bucket &bucket : buckets)
-      combine(bucket);
-    sortBlock(block, ranks());
+      sent.push_back(combine(bucket));
+    sortBlock(block, ranks(), neighbours(sent));
   }
 
 private:
@@ -47,8 +52,9 @@ private:
 
   SmallVector<Operation *> inOrderOfSending();
   void findFollowed();
+  void takeNumbers();
   void add(Operation *op);
-  void combine(Bucket &bucket);
+  Operation *combine(Bucket &bucket);
   int64_t readyAt(Value value) const;
   int64_t readyAt(Operation *op) const;
   DenseMap<Operation *, int64_t> ranks() const;
@@ -56,8 +62,9 @@ private:
   Block &block;
   int64_t bucketBytes;
   DenseMap<Operation *, int64_t> position;
-  DenseMap<Operation *, int64_t> depth; // collectives on the way to an op
-  DenseSet<Operation *> followed;       // by a collective that waits for the op
+  DenseMap<Operation *, int64_t> number; // kExchangeAttr of a collective
+  DenseMap<Operation *, int64_t> depth;  // collectives on the way to an op
+  DenseSet<Operation *> followed;        // by a collective that waits for the op
   std::vector<Bucket> buckets;
   std::vector<std::pair<Sort, size_t>> open; // the last bucket of each sort
 };
@@ -83,6 +90,20 @@ int64_t Combiner::readyAt(Operation *op) const {
   return at;
 }
 
+/// Where a pass has made a collective anew, or a test has it alone, the op's place is its number.
+void Combiner::takeNumbers() {
+  for (Operation &op : block.without_terminator()) {
+    if (!isCollective(&op))
+      continue;
+    auto given = op.getAttrOfType<IntegerAttr>(kExchangeAttr);
+    number[&op] = given ? given.getInt() : position.lookup(&op);
+    op.removeAttr(kExchangeAttr);
+  }
+}
+
+/// What others wait for as the model computes it, then the rest from the last: the backward pass
+/// has the gradients of the last parameters first. When kernels compute it does not decide:
+/// processes with batches of other sizes run others, and exchange the same.
 SmallVector<Operation *> Combiner::inOrderOfSending() {
   SmallVector<Operation *> all;
   for (Operation &op : block.without_terminator()) {
@@ -94,7 +115,10 @@ SmallVector<Operation *> Combiner::inOrderOfSending() {
     if (isCollective(&op))
       all.push_back(&op);
   }
-  auto order = [&](Operation *op) { return std::pair(readyAt(op), position.lookup(op)); };
+  auto order = [&](Operation *op) {
+    return followed.contains(op) ? std::tuple(0, depth.lookup(op), number.lookup(op))
+                                 : std::tuple(1, int64_t(0), -number.lookup(op));
+  };
   llvm::sort(all, [&](Operation *a, Operation *b) { return order(a) < order(b); });
   return all;
 }
@@ -123,13 +147,15 @@ void Combiner::add(Operation *op) {
     bucket.bytes += tensorBytes(operand);
 }
 
-void Combiner::combine(Bucket &bucket) {
+Operation *Combiner::combine(Bucket &bucket) {
   Operation *last = bucket.members.back(); // to send
   if (bucket.members.size() == 1)
-    return;
+    return last;
   SmallVector<Value> inputs, outputs;
   SmallVector<Location> locations;
+  int64_t at = 0;
   for (Operation *op : bucket.members) {
+    at = std::max(at, position.lookup(op));
     llvm::append_range(inputs, op->getOperands());
     llvm::append_range(outputs, op->getResults());
     locations.push_back(op->getLoc());
@@ -140,11 +166,30 @@ void Combiner::combine(Bucket &bucket) {
   state.addAttributes(last->getAttrs());
   state.addTypes(ValueRange(outputs).getTypes());
   Operation *all = b.create(state);
-  position[all] = position.lookup(last);
+  position[all] = at;
   for (auto [old, now] : llvm::zip_equal(outputs, all->getResults()))
     old.replaceAllUsesWith(now);
   for (Operation *op : bucket.members)
     op->erase();
+  return all;
+}
+
+/// Those that a process could take for each other, which all make in one order.
+static SmallVector<std::pair<Operation *, Operation *>> neighbours(ArrayRef<Operation *> sent) {
+  using Kind = std::tuple<OperationName, DictionaryAttr, Type>;
+  std::vector<std::pair<Kind, Operation *>> last; // of each kind
+  SmallVector<std::pair<Operation *, Operation *>> pairs;
+  for (Operation *op : sent) {
+    Kind kind(op->getName(), op->getAttrDictionary(), getElementTypeOrSelf(op->getOperand(0)));
+    auto known = llvm::find_if(last, [&](const auto &each) { return each.first == kind; });
+    if (known == last.end()) {
+      last.emplace_back(kind, op);
+      continue;
+    }
+    pairs.emplace_back(known->second, op);
+    known->second = op;
+  }
+  return pairs;
 }
 
 /// As things stand, but for collectives and places in memory: behind what computes these.

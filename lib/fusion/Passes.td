@@ -279,11 +279,13 @@ def FuseHorizontallyPass : Pass<"fuse-horizontally", "::mlir::func::FuncOp"> {
 def CombineCollectivesPass : TargetedPass<"combine-collectives"> {
   let summary = "Exchanges gradients in buckets, as soon as these are computed";
   let description = [{
-    Collectives of one sort and one element type that do not wait for each other are combined, in the order in which
-    what they send is computed, until a bucket is as large as the target likes. Those in the middle of the step, such as
-    statistics of a batch norm, are not combined with gradients, which no other collective waits for. Each bucket then
-    stands right behind the last kernel that it waits for: the kernels that follow, of the rest of the backward pass,
-    run while it is under way. Their readers wait for the whole bucket.
+    Collectives of one sort and one element type that do not wait for each other are combined until a bucket is as large
+    as the target likes, gradients of the last parameters first, which the backward pass computes first. Those in the
+    middle of the step, such as statistics of a batch norm, are not combined with gradients, which no other collective
+    waits for. Each bucket then stands right behind the last kernel that it waits for, and behind the bucket before it:
+    the kernels that follow, of the rest of the backward pass, run while it is under way. Their readers wait for the
+    whole bucket. What is sent in which order does not depend on the kernels: processes with batches of other sizes run
+    others.
 
         %dw2 = prim.fusion "..." ...
         %dw1 = prim.fusion "..." ...

@@ -3,6 +3,7 @@
 
 #include "ir/interfaces/Interfaces.h"
 #include "ir/prim/Prim.h"
+#include "support/ExchangeOrder.h"
 
 using namespace mlir;
 using namespace accc;
@@ -39,4 +40,15 @@ void accc::synchronizeBatches(StepFunction step) {
 // As in DistributedDataParallel, which lets the first process's buffers begin each step.
 void accc::shareUpdates(StepFunction step) {
   exchangeResults<prim::BroadcastFromOp>(step, Role::Update);
+}
+
+void accc::numberExchanges(ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    int64_t count = 0;
+    Builder b(function.getContext());
+    function.walk([&](Operation *op) {
+      if (op->hasTrait<Collective>())
+        op->setAttr(kExchangeAttr, b.getI64IntegerAttr(count++));
+    });
+  }
 }

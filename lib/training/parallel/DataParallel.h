@@ -24,6 +24,10 @@ void synchronizeBatches(StepFunction step);
 /// process has of it.
 void shareUpdates(StepFunction step);
 
+/// Numbers the collectives of each entry point (kExchangeAttr): while these still stand as the
+/// model has them, and gradients in the order of their parameters.
+void numberExchanges(mlir::ModuleOp module);
+
 } // namespace accc
 
 #endif

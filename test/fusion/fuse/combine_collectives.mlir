@@ -37,12 +37,12 @@ func.func @apart(%a: tensor<4xf32>, %b: tensor<4xf64>, %c: tensor<4xf32>) -> (te
 
 // A bucket is full at 25 MiB.
 // CHECK-LABEL: @full
-// CHECK: prim.all_reduce %arg0, %arg1 :
-// CHECK: prim.all_reduce %arg2 :
-func.func @full(%a: tensor<4194304xf32>, %b: tensor<4194304xf32>, %c: tensor<4xf32>) -> (tensor<4194304xf32>, tensor<4194304xf32>, tensor<4xf32>) {
-  %0 = prim.all_reduce %a : (tensor<4194304xf32>) -> tensor<4194304xf32>
-  %1 = prim.all_reduce %b : (tensor<4194304xf32>) -> tensor<4194304xf32>
+// CHECK: prim.all_reduce %arg2, %arg1 :
+// CHECK: prim.all_reduce %arg0 :
+func.func @full(%c: tensor<4xf32>, %b: tensor<4194304xf32>, %a: tensor<4194304xf32>) -> (tensor<4194304xf32>, tensor<4194304xf32>, tensor<4xf32>) {
   %2 = prim.all_reduce %c : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = prim.all_reduce %b : (tensor<4194304xf32>) -> tensor<4194304xf32>
+  %0 = prim.all_reduce %a : (tensor<4194304xf32>) -> tensor<4194304xf32>
   return %0, %1, %2 : tensor<4194304xf32>, tensor<4194304xf32>, tensor<4xf32>
 }
 
@@ -62,4 +62,20 @@ func.func @middle(%x: tensor<4xf32>, %s: tensor<4xf32>) -> (tensor<4xf32>, tenso
   %b = prim.sub %3, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   %4 = prim.all_reduce %b : (tensor<4xf32>) -> tensor<4xf32>
   return %0, %3, %4 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// When a gradient is computed depends on sizes, which processes may have others of: numbers decide what is sent as what,
+// and that a bucket does not go before another that is computed later.
+// CHECK-LABEL: @numbered
+// CHECK: prim.fusion loop "exp"
+// CHECK: %[[LAST:.*]] = prim.dot_general
+// CHECK-NEXT: prim.all_reduce %[[LAST]] :
+// CHECK-NEXT: prim.all_reduce %arg1, %arg0 :
+func.func @numbered(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>, %z: tensor<2048x4xf32>, %w: tensor<4x4096xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<2048x4096xf32>) {
+  %0 = prim.all_reduce %x {accc.exchange = 0 : i64} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %e = prim.exp %z : (tensor<2048x4xf32>) -> tensor<2048x4xf32>
+  %g = prim.dot_general %e, %w {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<2048x4xf32>, tensor<4x4096xf32>) -> tensor<2048x4096xf32>
+  %2 = prim.all_reduce %g {accc.exchange = 2 : i64} : (tensor<2048x4096xf32>) -> tensor<2048x4096xf32>
+  %1 = prim.all_reduce %y {accc.exchange = 1 : i64} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %0, %1, %2 : tensor<4x4xf32>, tensor<4x4xf32>, tensor<2048x4096xf32>
 }

@@ -178,7 +178,7 @@ class Up(nn.Module):
 
 
 class Quantized(nn.Module):
-    """Trained with weights and activations on grids of 8 bits, for which some of them are too large."""
+    """Trained with weights and activations on grids of 8 bits, or 7, for which some of them are too large."""
 
     def __init__(self):
         super().__init__()
@@ -191,7 +191,7 @@ class Quantized(nn.Module):
         image = torch.fake_quantize_per_tensor_affine(image, 0.01, 3, -128, 127)
         weight = torch.fake_quantize_per_channel_affine(self.conv.weight, self.step, self.zero, 0, -128, 127)
         x = torch.relu(nn.functional.conv2d(image, weight, self.conv.bias))
-        x = torch.fake_quantize_per_tensor_affine(x, 0.004, 0, 0, 255).flatten(1)
+        x = torch.fake_quantize_per_tensor_affine(x, 0.004, 0, 0, 127).flatten(1)
         weight = torch.fake_quantize_per_tensor_affine(self.head.weight, 0.0009, 0, -128, 127)
         return nn.functional.linear(x, weight, self.head.bias)
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arithmetic of elements, and conversion between element types.
 #include "frontend/common/Formulas.h"
+#include "frontend/onnx/GraphImporter.h"
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/Tensors.h"
 #include "ir/nn/Nn.h"
@@ -131,6 +132,13 @@ Entities clip(Node &node) {
     x = prim::max(x, node.broadcastTo(node.reshape(node.in(1), {}), x.shape()));
   if (hasMax)
     x = prim::min(x, node.broadcastTo(node.reshape(node.in(2), {}), x.shape()));
+  // Fewer integers than the type has: what is clamped here passes no gradient either.
+  if (const Rounding *found = node.importer().roundingOf(node.in(0))) {
+    Rounding rounding = *found;
+    rounding.isInside =
+        prim::bitAnd(node.wrap(rounding.isInside), prim::equal(x, node.in(0))).get();
+    node.importer().addRounding(x, rounding);
+  }
   return {x};
 }
 

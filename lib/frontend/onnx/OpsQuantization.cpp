@@ -113,6 +113,22 @@ bool areEqual(Node &node, Value a, Value b) {
   return known && known == node.given(b);
 }
 
+/// Whether operators of integers have made the value of some that are rounded floats.
+bool isMadeOfRounded(Node &node, Value value) {
+  SmallVector<Value> left{value};
+  DenseSet<Value> seen;
+  while (!left.empty()) {
+    Value next = left.pop_back_val();
+    if (!seen.insert(next).second || isa<FloatType>(getElementTypeOrSelf(next)))
+      continue;
+    if (node.importer().roundingOf(next))
+      return true;
+    if (Operation *op = next.getDefiningOp())
+      llvm::append_range(left, op->getOperands());
+  }
+  return false;
+}
+
 Entities dequantizeLinear(Node &node) {
   Tensor x = node.in(0), scale = parameter(node, 1);
   Value zero = node.has(2) ? parameter(node, 2).get() : Value();
@@ -127,6 +143,10 @@ Entities dequantizeLinear(Node &node) {
   Value shift = zero ? spread(node, node.wrap(zero), x).get() : Value();
   Tensor y = (steps(node, x, shift, wide) * spread(node, scale.convert(wide), x)).convert(result);
   const Rounding *rounding = node.importer().roundingOf(x);
+  if (!rounding && isMadeOfRounded(node, x))
+    fail(
+        "its integers are those of a QuantizeLinear, changed by another operator than Clip: what "
+        "gradient they pass is not known. Move that operator before QuantizeLinear or behind this");
   bool same = rounding && areEqual(node, rounding->scale, scale) &&
               areEqual(node, rounding->zero, zero) &&
               (scale.size() == 1 || (rounding->axis == node.integer("axis", 1) &&

@@ -43,6 +43,28 @@ TEST_CASE(
                    " { q, s, z = DynamicQuantizeLinear(x) y = DequantizeLinear(q, s, z) }"));
 }
 
+TEST_CASE("gradients pass integers that are clipped, and no others that are changed") {
+  auto between = [](const char *nodes) {
+    return std::string("g (float[2,2] x) => (float[2,2] y)"
+                       " <float s = {0.5}, uint8 a = {3}, uint8 low = {0}, uint8 high = {127}>"
+                       " { q = QuantizeLinear(x, s, a) ") +
+           nodes + " y = DequantizeLinear(r, s, a) }";
+  };
+  CHECK(isStraight(between("r = Clip(q, low, high)")));
+  CHECK(isStraight(between("c = Clip(q, low) r = Clip(c, , high)")));
+  CHECK(isStraight(between("r = Identity(q)")));
+  for (const char *nodes : {"r = Transpose(q)", "c = Clip(q, low, high) r = Max(c, a)"}) {
+    auto model = importText(between(nodes), {}, 21);
+    CHECK_THAT(model.problems(), Contains("changed by another operator than Clip"));
+  }
+  auto ofFloats = importText(R"(
+    g (float[2,2] x) => (float[2,2] y) <float s = {0.5}, uint8 a = {3}>
+      { q = QuantizeLinear(x, s, a) f = Cast<to = 1>(q) t = Transpose(f) r = Cast<to = 2>(t)
+        y = DequantizeLinear(r, s, a) })",
+                             {}, 21);
+  CHECK(ofFloats.problems().empty()); // any other rounding
+}
+
 TEST_CASE("a scale is a buffer, not a parameter") {
   auto model = importText(R"(
     g (float[2,2] x) => (float[2,2] y) <float[2] s = {0.5, 1}, float[2] t = {0.5, 1}>

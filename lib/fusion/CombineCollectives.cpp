@@ -44,11 +44,9 @@ private:
     SmallVector<Operation *> members;
     int64_t bytes = 0;
   };
-  /// What two collectives have in common that can become one: the op, its attributes, the elements'
-  /// type, and how many collectives have to come before it, so that they do not wait for each
-  /// other. Those that no other waits for, such as gradients, are of one sort, kLast.
-  using Sort = std::tuple<OperationName, DictionaryAttr, Type, int64_t>;
-  static constexpr int64_t kLast = -1;
+  /// What two collectives have in common that can become one: the op, its attributes and the
+  /// elements' type.
+  using Sort = std::tuple<OperationName, DictionaryAttr, Type>;
 
   SmallVector<Operation *> inOrderOfSending();
   void findFollowed();
@@ -63,7 +61,6 @@ private:
   int64_t bucketBytes;
   DenseMap<Operation *, int64_t> position;
   DenseMap<Operation *, int64_t> number; // kExchangeAttr of a collective
-  DenseMap<Operation *, int64_t> depth;  // collectives on the way to an op
   DenseSet<Operation *> followed;        // by a collective that waits for the op
   std::vector<Bucket> buckets;
   std::vector<std::pair<Sort, size_t>> open; // the last bucket of each sort
@@ -103,21 +100,25 @@ void Combiner::takeNumbers() {
 
 /// What others wait for as the model computes it, then the rest from the last: the backward pass
 /// has the gradients of the last parameters first. When kernels compute it does not decide:
-/// processes with batches of other sizes run others, and exchange the same.
+/// processes with batches of other sizes run others, and exchange the same. Only where a kernel
+/// computes what one waits for with what waits for a later one is that later one sent before.
 SmallVector<Operation *> Combiner::inOrderOfSending() {
   SmallVector<Operation *> all;
+  DenseMap<Operation *, int64_t> latest; // number on the way to an op
   for (Operation &op : block.without_terminator()) {
-    int64_t before = 0;
+    int64_t before = -1;
     for (Value operand : op.getOperands())
       if (Operation *producer = operand.getDefiningOp())
-        before = std::max(before, depth.lookup(producer) + isCollective(producer));
-    depth[&op] = before;
-    if (isCollective(&op))
+        before = std::max(before, latest.find(producer)->second);
+    if (isCollective(&op)) {
+      number[&op] = before = std::max(before, number[&op]);
       all.push_back(&op);
+    }
+    latest[&op] = before;
   }
   auto order = [&](Operation *op) {
-    return followed.contains(op) ? std::tuple(0, depth.lookup(op), number.lookup(op))
-                                 : std::tuple(1, int64_t(0), -number.lookup(op));
+    return followed.contains(op) ? std::tuple(0, number.lookup(op), position.lookup(op))
+                                 : std::tuple(1, -number.lookup(op), position.lookup(op));
   };
   llvm::sort(all, [&](Operation *a, Operation *b) { return order(a) < order(b); });
   return all;
@@ -132,8 +133,11 @@ void Combiner::findFollowed() {
 }
 
 void Combiner::add(Operation *op) {
-  Sort sort(op->getName(), op->getAttrDictionary(), getElementTypeOrSelf(op->getOperand(0)),
-            followed.contains(op) ? depth.lookup(op) : kLast);
+  if (followed.contains(op)) {
+    buckets.push_back({{op}});
+    return;
+  }
+  Sort sort(op->getName(), op->getAttrDictionary(), getElementTypeOrSelf(op->getOperand(0)));
   auto known = llvm::find_if(open, [&](const auto &each) { return each.first == sort; });
   bool isFirst = known == open.end();
   size_t &at = isFirst ? open.emplace_back(sort, buckets.size()).second : known->second;

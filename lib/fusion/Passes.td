@@ -279,10 +279,9 @@ def FuseHorizontallyPass : Pass<"fuse-horizontally", "::mlir::func::FuncOp"> {
 def CombineCollectivesPass : TargetedPass<"combine-collectives"> {
   let summary = "Exchanges gradients in buckets, as soon as these are computed";
   let description = [{
-    Collectives of one sort and one element type that do not wait for each other are combined until a bucket is as large
+    Collectives of one sort and one element type that no other waits for are combined until a bucket is as large
     as the target likes, gradients of the last parameters first, which the backward pass computes first. Those in the
-    middle of the step, such as statistics of a batch norm, are not combined with gradients, which no other collective
-    waits for. Each bucket then stands right behind the last kernel that it waits for, and behind the bucket before it:
+    middle of the step, such as statistics of a batch norm, stay single, in the order of the model. Each bucket then stands right behind the last kernel that it waits for, and behind the bucket before it:
     the kernels that follow, of the rest of the backward pass, run while it is under way. Their readers wait for the
     whole bucket. What is sent in which order does not depend on the kernels: processes with batches of other sizes run
     others.

@@ -5,6 +5,8 @@
 #include "schedule/emit/Kernels.h"
 #include "support/Fault.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace accc;
 
@@ -24,6 +26,7 @@ public:
 private:
   void addEntry(exec::EntryOp entry, const std::string &sizes);
   LogicalResult checkChoice(MutableArrayRef<exec::EntryOp> entries);
+  LogicalResult checkExchanges(MutableArrayRef<exec::EntryOp> entries);
   Attribute shared(Operation *program, FlatSymbolRefAttr symbol);
 
   ArrayRef<SizedProgram> programs;
@@ -116,6 +119,30 @@ LogicalResult Merger::checkChoice(MutableArrayRef<exec::EntryOp> entries) {
   return success();
 }
 
+/// What an entry exchanges with other processes: the tensors of each kind of collective, in order.
+static std::map<std::string, SmallVector<Type>> exchangedBy(exec::EntryOp entry) {
+  std::map<std::string, SmallVector<Type>> tensors;
+  for (auto collective : entry.getBody().getOps<exec::CollectiveOp>())
+    for (Value input : collective.getInputs()) {
+      RankedTensorType type = cast<exec::BufferType>(input.getType()).getTensor();
+      std::string kind;
+      llvm::raw_string_ostream(kind)
+          << collective.getCallee() << collective.getConfig() << type.getElementType();
+      tensors[kind].push_back(type);
+    }
+  return tensors;
+}
+
+/// Processes with batches of different sizes exchange the same, and a runtime sees bytes alone.
+LogicalResult Merger::checkExchanges(MutableArrayRef<exec::EntryOp> entries) {
+  auto first = exchangedBy(entries.front());
+  for (auto [sized, entry] : llvm::zip_equal(programs, entries))
+    if (exchangedBy(entry) != first)
+      return emitBug(entry.getLoc()) << entry.getSymName() << " exchanges other tensors with -D "
+                                     << sized.sizes << " than with -D " << programs.front().sizes;
+  return success();
+}
+
 LogicalResult Merger::addEntries() {
   for (auto first : (*programs.front().program).getOps<exec::EntryOp>()) {
     if (updatesAlone(first.getSymName())) {
@@ -129,7 +156,7 @@ LogicalResult Merger::addEntries() {
         return emitBug(first.getLoc())
                << "only some sizes have the entry '" << first.getSymName() << "'";
     }
-    if (failed(checkChoice(entries)))
+    if (failed(checkChoice(entries)) || failed(checkExchanges(entries)))
       return failure();
     for (auto [sized, entry] : llvm::zip_equal(programs, entries))
       addEntry(entry, sized.sizes);

@@ -64,6 +64,32 @@ func.func @middle(%x: tensor<4xf32>, %s: tensor<4xf32>) -> (tensor<4xf32>, tenso
   return %0, %3, %4 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
+// Statistics that another collective waits for stay single, in the order of their numbers, though one kernel may compute
+// several; a later one that an earlier one waits for is sent before it.
+// CHECK-LABEL: @statistics
+// CHECK: prim.all_reduce %arg0 {sum} :
+// CHECK-NEXT: prim.all_reduce %arg1 {sum} :
+// CHECK: prim.all_reduce %{{.*}} {sum} :
+func.func @statistics(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %1 = prim.all_reduce %y {accc.exchange = 1 : i64, sum} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = prim.all_reduce %x {accc.exchange = 0 : i64, sum} : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = prim.add %0, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %3 = prim.all_reduce %2 {accc.exchange = 2 : i64, sum} : (tensor<4xf32>) -> tensor<4xf32>
+  return %3 : tensor<4xf32>
+}
+// CHECK-LABEL: @waiting
+// CHECK: %[[Y:.*]] = prim.all_reduce %arg1 {sum} :
+// CHECK: prim.all_reduce %{{.*}} {sum} :
+// CHECK: prim.all_reduce %{{.*}} {sum} :
+func.func @waiting(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %1 = prim.all_reduce %y {accc.exchange = 1 : i64, sum} : (tensor<4xf32>) -> tensor<4xf32>
+  %s = prim.sub %x, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %0 = prim.all_reduce %s {accc.exchange = 0 : i64, sum} : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = prim.add %0, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %3 = prim.all_reduce %2 {accc.exchange = 2 : i64, sum} : (tensor<4xf32>) -> tensor<4xf32>
+  return %3 : tensor<4xf32>
+}
+
 // When a gradient is computed depends on sizes, which processes may have others of: numbers decide what is sent as what,
 // and that a bucket does not go before another that is computed later.
 // CHECK-LABEL: @numbered

@@ -110,6 +110,17 @@ TEST_CASE(
 
 TEST_CASE("merge: what cannot be in one library is named") {
   Merging merging;
+  SECTION("an exchange of other tensors") {
+    auto exchanging = [](int rows) {
+      std::string text = program(kVariable, rows);
+      std::string type = "!exec.buffer<tensor<" + std::to_string(rows) + "x3xf32>>";
+      return text.insert(text.find("exec.launch @double"),
+                         "exec.collective \"all_reduce\" {}(%x) -> (%x) : " + type + " -> " + type +
+                             "\n  ");
+    };
+    CHECK_THAT(merging.error({exchanging(4), exchanging(5)}),
+               Contains("eval_step exchanges other tensors with -D rows=1 than with -D rows=0"));
+  }
   SECTION("a variable of another type") {
     CHECK_THAT(
         merging.error({program(kVariable, 4),

@@ -75,6 +75,15 @@ Tensor ofChannels(Node &node, StringRef name, Tensor x) {
          " channels");
   return values.broadcast(x.shape(), {axis});
 }
+/// Scale and zero point are tensors, and so is whether anything is rounded.
+Entities fakeQuantizeIfEnabled(Node &node) {
+  Tensor x = node.floatIn("self");
+  Tensor enabled = prim::notEqual(node.reshape(node.in("fake_quant_enabled"), {}), 0.0);
+  Entities found = fakeQuantize(node);
+  Tensor on = enabled.broadcast(x.shape(), {}), value = node.wrap(found[0].tensor),
+         isInside = node.wrap(found[1].tensor);
+  return {prim::select(on, value, x), prim::select(on, isInside, isInside.full(1))};
+}
 Entities fakeQuantizeChannels(Node &node) {
   Tensor x = node.floatIn("self");
   return quantized(node, x, ofChannels(node, "scale", x), ofChannels(node, "zero_point", x));
@@ -118,6 +127,15 @@ Entities learnedQuantizeChannels(Node &node) {
   return learnedQuantized(node, x, ofChannels(node, "scale", x), zero, rounded, rounded);
 }
 
+template <Rule rule> Entities learnedBackward(Node &node) {
+  SmallVector<Tensor> gradients = pullBack(node, rule,
+                                           {{"self", node.floatIn("self")},
+                                            {"scale", node.floatIn("scale")},
+                                            {"zero_point", node.floatIn("zero_point")}},
+                                           node.floatIn("grad"));
+  return {gradients[0], gradients[1], gradients[2]};
+}
+
 } // namespace
 
 ArrayRef<OpRow> accc::aten::samplingOps() {
@@ -141,6 +159,15 @@ ArrayRef<OpRow> accc::aten::samplingOps() {
       {"_fake_quantize_learnable_per_channel_affine(self, scale, zero_point, axis, quant_min, "
        "quant_max, grad_factor=1.0)",
        learnedQuantizeChannels},
+      {"_fake_quantize_learnable_per_tensor_affine_backward(grad, self, scale, zero_point, "
+       "quant_min, quant_max, grad_factor=1.0)",
+       learnedBackward<learnedQuantize>},
+      {"_fake_quantize_learnable_per_channel_affine_backward(grad, self, scale, zero_point, axis, "
+       "quant_min, quant_max, grad_factor=1.0)",
+       learnedBackward<learnedQuantizeChannels>},
+      {"_fake_quantize_per_tensor_affine_cachemask_tensor_qparams(self, scale, zero_point, "
+       "fake_quant_enabled, quant_min, quant_max)",
+       fakeQuantizeIfEnabled},
       {"fake_quantize_per_tensor_affine(self, scale, zero_point, quant_min, quant_max)",
        fakeQuantize},
       {"fake_quantize_per_tensor_affine_cachemask(self, scale, zero_point, quant_min, quant_max)",

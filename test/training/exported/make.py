@@ -134,7 +134,7 @@ UNDECOMPOSED = ("counted", "overwritten", "curved", "stopped", "paused", "recall
 """Decomposition takes no attributes that change, loses where gradients stop and what is overwritten, makes operators of some whose results depend on
 data, takes the number of elements that a mask selects for a size, and nothing but long graphs of recurrent
 layers, of which `recurrent` is one."""
-UNJOINED = ("headed", "counted", "determinants", "itemized", "distances", "factored", "matched", "packed", "complex_written", "complex_solved", "spectral", "spectra", "reshaped", "placed", "taught", "followed", "steered", "renewed", "segments", "grids", "pooled", "covered", "masked", "culled", "sifted", "graded", "attended", "singled")
+UNJOINED = ("headed", "counted", "determinants", "itemized", "distances", "factored", "matched", "packed", "complex_written", "complex_solved", "spectral", "spectra", "reshaped", "placed", "taught", "followed", "steered", "renewed", "segments", "pooled", "covered", "masked", "culled", "sifted", "graded", "attended", "singled")
 """Operators whose backward passes have other operators, or which PyTorch itself does not join."""
 UNRUN = ("kernels",)
 """Operators that no CPU runs."""

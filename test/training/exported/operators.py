@@ -578,13 +578,20 @@ def grid(f):
     return lambda x: f(x.float()).to(x)
 
 
+def fake_quantized_if(enabled, x):
+    return torch._fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
+        x * 3, torch.tensor([0.5]), torch.tensor([1], dtype=torch.int32), torch.tensor([enabled]), -4, 3)[0]
+
+
 GRIDS = {
     "tensor": grid(lambda x: torch._fake_quantize_learnable_per_tensor_affine(x * 3, x[0, :1].abs() + 0.25, x[1, :1] * 2, -4, 3, 0.5)),
     "tensor_half": grid(lambda x: torch._fake_quantize_learnable_per_tensor_affine(x * 2, x[0, :1].abs() + 0.2, x[1, :1] * 0 - 1.5, -3, 3)),
     "channels": grid(lambda x: torch._fake_quantize_learnable_per_channel_affine(x * 3, x[0].abs() + 0.25, x[1] * 2, 1, -4, 3, 0.7)),
     "rows": grid(lambda x: torch._fake_quantize_learnable_per_channel_affine(x * 3, x[:, 0].abs() + 0.25, x[:, 1] * 0, 0, -2, 1)),
+    "observed": grid(lambda x: torch.fake_quantize_per_tensor_affine(x * 3, torch.tensor([0.5]), torch.tensor([1], dtype=torch.int32), -4, 3)),
+    "enabled": grid(lambda x: fake_quantized_if(1, x)), "disabled": grid(lambda x: fake_quantized_if(0, x)),
 }
-"""Numbers rounded to a grid that is trained."""
+"""Numbers rounded to a grid that is trained, or that tensors say."""
 
 
 def covered(at, value, f=torch.clone):

@@ -54,7 +54,8 @@ ViewOf whole(Value value) { return {value, StridedView::all(typeOf(value).getSha
 /// reshapes and slices give is a copy itself, or lies in what it is made of.
 std::optional<ViewOf> findSource(MatrixProduct op, size_t i, const Target &target) {
   ContractionSide side = sideOf(op, i);
-  if (typeOf(op->getResult(0)).getNumElements() == 0 || ReferenceArray::count(side.shape()) == 0)
+  bool isEmpty = typeOf(op->getResult(0)).getNumElements() == 0;
+  if (isEmpty || side.view || ReferenceArray::count(side.shape()) == 0)
     return std::nullopt;
   ViewOf source = furthestView(side.value);
   side.view = source.view;

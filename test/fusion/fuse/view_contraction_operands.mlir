@@ -145,3 +145,14 @@ func.func @every_second(%x: tensor<4x16xf32>, %w: tensor<8x4xf32>) -> tensor<4x4
   %r = prim.dot_general %0, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
   return %r : tensor<4x4xf32>
 }
+
+// Views stay what they are of.
+// CPU-LABEL: @views_already
+// CHECK-LABEL: @views_already
+// CHECK: %[[X:.*]] = prim.slice %arg0
+// CHECK: prim.gemm %[[X]], %arg1 {{.*}}views = [memref<4x4xf32, strided<[8, 1]>>, memref<4x4xf32, strided<[4, 1]>>]}
+func.func @views_already(%x: tensor<4x16xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = prim.slice %x {starts = array<i64: 0, 4>, limits = array<i64: 4, 12>, strides = array<i64: 1, 1>} : (tensor<4x16xf32>) -> tensor<4x8xf32>
+  %r = prim.gemm %0, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>, views = [memref<4x4xf32, strided<[8, 1]>>, memref<4x4xf32, strided<[4, 1]>>]} : (tensor<4x8xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
